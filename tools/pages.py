@@ -130,7 +130,7 @@ def _theme(folder: pathlib.Path, checked: dict[str, Any]) -> str:
         "",
     ]
     lines += [_markdown(_said(folder / "__init__.py").partition("\n\n")[2]), ""]
-    lines += ["Pages with settings, numbers, and what a reader must not conclude:", ""]
+    lines += ["Pages with settings, numbers, controls, and what not to conclude:", ""]
     lines += [f"* [{title}]({file})" for file, title in _pages_of(folder)]
     lines += ["", "The experiments of this theme, and what they found:", ""]
     for path in files:

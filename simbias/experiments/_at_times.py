@@ -1,4 +1,4 @@
-"""What a history was at a moment of each member."""
+"""Values of a history at one time of each network."""
 
 import numpy as np
 import xarray as xr

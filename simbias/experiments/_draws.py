@@ -1,4 +1,4 @@
-"""Members that have been run, drawn again from their keys."""
+"""The datasets and initial networks of a run, drawn again from their keys."""
 
 import functools
 import hashlib
@@ -18,7 +18,7 @@ Found = TypeVar("Found")
 def samples(
     ds: xr.Dataset, experiment: Experiment, wanted: xr.DataArray
 ) -> Iterator[tuple[tuple[int, ...], dict[str, Any], Dataset]]:
-    """(index, cell, sample) of one member after another, as `starts` has them."""
+    """(index, cell, sample) of one network after another, as from `starts`."""
     for place, cell, data, _ in starts(ds, experiment, wanted):
         yield place, cell, data
 
@@ -26,7 +26,7 @@ def samples(
 def starts(
     ds: xr.Dataset, experiment: Experiment, wanted: xr.DataArray
 ) -> Iterator[tuple[tuple[int, ...], dict[str, Any], Dataset, AbstractNetwork]]:
-    """(index, cell, sample, initial network), drawn when it is asked for.
+    """(index, cell, sample, initial network), each drawn when it is needed.
 
     Args:
         ds: the result.
@@ -43,7 +43,7 @@ def starts(
 
 
 def once_a_sample(function: Callable[[Dataset], Found]) -> Callable[[Dataset], Found]:
-    """The function, computed once for samples with the same inputs and labels.
+    """The function, computed once for datasets with the same inputs and labels.
 
     Figure and claims ask for the same samples, and so do networks that share theirs.
     """

@@ -1,4 +1,4 @@
-"""A linear teacher with noise, and a network: of one key the same for all sizes."""
+"""A linear teacher with noise, and a network: one key gives the same at all sizes."""
 
 import jax
 from jaxtyping import PRNGKeyArray
@@ -30,8 +30,8 @@ def noisy_teacher(
 ) -> tuple[Dataset, AbstractNetwork]:
     """The sample and the initial network of a key.
 
-    A larger n adds samples, a larger m neurons; σ and λ are factors.  So members with
-    one key differ in nothing but what is compared.
+    A larger n adds samples, and a larger m adds neurons; σ and λ are factors.  So
+    networks with one key differ only in the compared argument.
 
     Args:
         key: random key.

@@ -1,4 +1,4 @@
-"""When to record."""
+"""Record times."""
 
 import numpy as np
 import xarray as xr
@@ -11,14 +11,14 @@ def log_times(first: float, final: float, count: int) -> tuple[float, ...]:
 
 
 def step_times(rate: float, steps: int, every: int) -> tuple[float, ...]:
-    """0 and the clock after each `every` of so many steps of descent at a rate."""
+    """0 and the times after every `every` of so many steps of descent at a rate."""
     return tuple(rate * step for step in range(0, steps + 1, every))
 
 
 def log_steps(
     rate: float, first: float | int, last: float | int, count: int
 ) -> tuple[float, ...]:
-    """0 and the clock after whole numbers of steps, evenly spaced in the logarithm.
+    """0 and the times after whole numbers of steps, evenly spaced in the logarithm.
 
     At most `count` times, fewer where two numbers of steps are rounded to one.
     """
@@ -27,5 +27,5 @@ def log_steps(
 
 
 def by_step(ds: xr.Dataset, rate: float) -> xr.Dataset:
-    """A result over whole numbers of steps of descent in the place of time."""
+    """A result over numbers of steps of descent instead of time."""
     return ds.assign_coords(time=np.round(ds["time"].values / rate))

@@ -1,4 +1,4 @@
-"""When neurons are aligned with their extremal vectors, and when the loss moves."""
+"""The times at which neurons align and at which the loss begins to fall."""
 
 import numpy as np
 import xarray as xr
@@ -16,7 +16,7 @@ GRID = ("n", "d", "m", "scale")
 
 
 def alignment(ds: xr.Dataset) -> xr.Dataset:
-    """What every neuron did, over (n, d, m, scale, seed) and `neuron`.
+    """Alignment of every neuron, over (n, d, m, scale, seed) and `neuron`.
 
     `time`: when its cosine with its extremal vector passed each of `COSINES` (axis
     `cosine`), NaN if never, or if it died; `exit`: when the loss moved, NaN for the
@@ -69,7 +69,7 @@ def alignment(ds: xr.Dataset) -> xr.Dataset:
 
 
 def aligned_before_exit(found: xr.Dataset) -> xr.DataArray:
-    """1 for every neuron that was, 0 if not, NaN if it died."""
+    """1 for a neuron that aligned before the exit, 0 if not, NaN if it died."""
     before = found["time"].sel(cosine=max(COSINES)) < found["exit"]
     return before.where(found["rate"] >= ALIVE)
 
@@ -87,9 +87,10 @@ EXIT = 0.01
 
 
 def exit_time(risk: xr.DataArray) -> xr.DataArray:
-    """Time at which the loss has lost the share `EXIT`, NaN if it never has.
+    """Time at which the loss has fallen by the share `EXIT`; NaN if it never does.
 
-    What is lost grows exponentially at first, so its logarithm is interpolated.
+    The decrease of the loss grows exponentially at first, so its logarithm is
+    interpolated.
 
     Args:
         risk: train error over time and any other axes, from time 0 on.

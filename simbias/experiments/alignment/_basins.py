@@ -1,4 +1,4 @@
-"""To which directions the neurons of a run turned, and how many to each."""
+"""The directions to which the neurons of a run turned, and the neurons of each."""
 
 import numpy as np
 import xarray as xr
@@ -17,12 +17,12 @@ _FOUND = ("angle", "rate", "count", "share", "stray", "residual")
 
 
 def extremes(ds: xr.Dataset, experiment: Experiment) -> xr.Dataset:
-    """What the neurons found, over (sigma, d, n, seed, sign of aⱼ); NaN if missing.
+    """Extremal vectors found, over (sigma, d, n, seed, sign of aⱼ); NaN if missing.
 
-    `angle` with sign(aⱼ)β* (rad) and `rate` |G|: of the direction that most neurons
-    of the sign turned to; `count` of directions; `share` of the neurons in the largest
-    basin; `stray`, the share that ended on the other side; `residual`, the largest KKT
-    residual.
+    `angle` with sign(aⱼ)β* (rad) and `rate` |G| belong to the direction to which most
+    neurons of the sign turned.  `count` is the number of directions, `share` the share
+    of the neurons in the largest basin.  `stray` is the share that ended on the other
+    side, and `residual` the largest KKT residual.
     """
     ds = with_axes(ds, AXES)
     weights = ds["neuron_weights"].transpose(*_MEMBER, "neuron", "weight")
@@ -44,7 +44,7 @@ def extremes(ds: xr.Dataset, experiment: Experiment) -> xr.Dataset:
 
 
 def _basins(data: Dataset, w: np.ndarray, sign: int) -> np.ndarray:
-    """In the order of `_FOUND`, for the neurons of one sign."""
+    """Values in the order of `_FOUND`, for the neurons of one sign."""
     size = np.abs(w).max(axis=1, keepdims=True)
     u = w / size / np.linalg.norm(w / size, axis=1, keepdims=True)
     distinct, counts = _distinct(u)
@@ -61,7 +61,7 @@ def _basins(data: Dataset, w: np.ndarray, sign: int) -> np.ndarray:
 
 
 def _distinct(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Directions that are further apart than `SAME`, and how many neurons have each."""
+    """Directions further apart than `SAME`, and the number of neurons of each."""
     kept, counts = [], []
     while len(u):
         is_same = np.linalg.norm(u - u[0], axis=1) < SAME

@@ -1,4 +1,4 @@
-"""What is claimed of early alignment: against its law, against λ, m and n."""
+"""Claims on early alignment: its law, and how it depends on λ, m and n."""
 
 import numpy as np
 import xarray as xr
@@ -17,7 +17,7 @@ RATE = 0.5
 
 
 def ratio(text: str, times: xr.DataArray, axis: str, band: Band, source: str) -> Claim:
-    """Median of the first over that of the second, of the part farthest from 1."""
+    """Ratio of two medians, over the part where it is farthest from 1."""
     values = times.transpose("seed", axis, "part", "neuron").values
     ratio = lambda v: np.divide(*np.nanmedian(v, axis=(0, 2)))
     seen = [jackknife_interval(ratio, values[:, :, i]) for i in range(values.shape[2])]
@@ -26,7 +26,7 @@ def ratio(text: str, times: xr.DataArray, axis: str, band: Band, source: str) ->
 
 
 def against_law(last: xr.Dataset, where: str) -> list[Claim]:
-    """Bands: three standard errors of the mean drive and of the median start."""
+    """Claims on laws; bands are three standard errors of mean drive, median start."""
     neurons = int(np.isfinite(last["rate"].values).sum())
     drive = _drive_error(last, int(last["n"]) * last.sizes["seed"])
     median = last["time"].isel(scale=0).median(["seed", "neuron"])
@@ -42,7 +42,7 @@ def against_law(last: xr.Dataset, where: str) -> list[Claim]:
 
 
 def _drive_error(part: xr.Dataset, samples: int) -> float:
-    """Standard error of |D| over so many samples, relative, both signs together."""
+    """Relative standard error of |D| over so many samples, both signs together."""
     return 2 * np.sqrt(((3 + part.attrs["sigma"] ** 2) / 2 - 0.25) / samples / 2)
 
 

@@ -1,4 +1,4 @@
-"""What the members of `stewart_snapshots` did: losses, directions, kinks, survivors."""
+"""Histories of the networks of `stewart_snapshots`: losses, directions and kinks."""
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +22,7 @@ _ENDS = ("line", "alive", "law")
 
 
 def sample() -> Dataset:
-    """The 40 points, the same for every member: the published code has one sample."""
+    """The 40 points, the same for every network: the published code has one dataset."""
     return stewart_1d(jax.random.key(0), n_test=1)
 
 
@@ -32,12 +32,12 @@ def kinks_of(weights: Float[np.ndarray, "m 3"]) -> Float[np.ndarray, "q 2"]:
 
 
 def histories(ds: xr.Dataset) -> xr.Dataset:
-    """Over the members (stacked) and time: loss, directions and kinks.
+    """Loss, directions and kinks over the networks (stacked) and time.
 
-    Also, per member, `exit`: when the loss moved; `line`: mean squared error of the
-    least-squares line; `alive`: number of neurons with aⱼ < 0 that still see a point at
-    the last record before the exit, and `law`: how many do by `theory.early_limit`;
-    both are NaN if the loss never moved.
+    Also, for each network, `exit`: the time at which the loss begins to fall.  `line`:
+    mean squared error of the least-squares line.  `alive`: number of neurons with aⱼ <
+    0 that are active on a point at the last record before the exit.  `law`: this number
+    by `theory.early_limit`.  The last two are NaN if the loss never falls.
     """
     flat = members(ds)
     rows, risk = flat["neuron_weights"].values, flat["train_risk"]
@@ -62,7 +62,7 @@ def histories(ds: xr.Dataset) -> xr.Dataset:
 
 
 def members(ds: xr.Dataset) -> xr.Dataset:
-    """The members in one axis, those of small λ first, and time."""
+    """The networks along one axis, small λ first, and time."""
     ds = with_axes(ds, ("scale",))
     others = [k for k in ds["status"].dims if k != "scale"]
     flat = ds.stack(member=["scale", *others], create_index=False)

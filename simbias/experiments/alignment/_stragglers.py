@@ -1,4 +1,4 @@
-"""Stragglers of a run: where they are, how small, how fast they grow; and panels."""
+"""Stragglers of a run: their place, size and growth; and the panels."""
 
 from typing import Any
 
@@ -20,10 +20,11 @@ _LAST, _FIRST, _OTHER = "o", "x", "."
 
 
 def left_behind(ds: xr.Dataset) -> xr.Dataset:
-    """Of every neuron that is, over (sigma, d, n, m, scale, seed, neuron), else NaN.
+    """Place, size and growth of every straggler, and their number; NaN for others.
 
-    `place` v^(d−1); `size` over its law; `growth` rate of ln ‖w‖ from then on, NaN if
-    the run is too short.  `number` of them over (…, seed), and its `law`, without.
+    `place` is v^(d−1).  `size` is relative to its law.  `growth` is the later rate of
+    ln ‖w‖, NaN if the run is too short.  `number` over (…, seed) counts them; `law` is
+    its law.
     """
     weights = ds["neuron_weights"].transpose(*AXES, "seed", "time", "neuron", "weight")
     noise, cells = float(ds["sigma"].max()), weights.shape[: len(AXES)]
@@ -79,7 +80,7 @@ def draw_numbers(axes: Axes, found: xr.Dataset) -> None:
 
 
 def draw_places(axes: Axes, found: xr.Dataset) -> None:
-    """Their distribution."""
+    """Distribution of the places."""
     for i, d in enumerate(found["d"].values):
         values = np.sort(present(found["place"].sel(d=d)))
         share = np.arange(1, len(values) + 1) / max(len(values), 1)
@@ -106,7 +107,7 @@ def draw_growth(axes: Axes, found: xr.Dataset) -> None:
 
 
 def _reach(values: np.ndarray) -> float:
-    """Of the 95 % interval over seeds."""
+    """Ends of the 95 % interval over seeds."""
     seen = jackknife_interval(nan_mean, values)
     return seen.high - seen.value if np.isfinite(seen.high) else 0.0
 
@@ -116,11 +117,11 @@ def nan_mean(values: np.ndarray) -> float:
 
 
 def log_width(axis: xr.DataArray) -> float:
-    """Of an axis, in logarithms."""
+    """Width of an axis, in logarithms."""
     return float(np.log(axis[-1] / axis[0]))
 
 
 def log_slope(ends: np.ndarray, wide: float) -> float:
-    """Between the ends of an axis, in logarithms."""
+    """Slope between the ends of an axis, in logarithms."""
     low, high = ends
     return float(np.log(high / low)) / wide if low * high > 0 and wide else np.nan

@@ -1,18 +1,21 @@
 """Early alignment: when each neuron reaches its extremal vector, against n, λ and m.
 
-While the network is near zero, a balanced neuron turns by the drive D of the sample
-alone: its size cancels.  So the time at which cos(wⱼ, its extremal vector) passes 0.9
-or 0.99 depends neither on the initial scale λ nor on the width m, and on n only through
-D, which tends to Σβ*/2 for every w.  For n → ∞ a neuron at an angle ψ₀ is aligned at
+While the network is near zero, only the drive D of the dataset turns a balanced neuron;
+its size cancels.  So the time at which cos(wⱼ, its extremal vector) passes 0.9 or 0.99
+depends neither on the initialisation scale λ nor on the width m.  It depends on n only
+through D, which tends to Σβ*/2 for every w.  For n → ∞ a neuron at an angle ψ₀ is
+aligned at
 
     t = (1/|D|) ln(tan(ψ₀/2)/tan(ψ/2)),   |D| = ½      (Σ = I, ‖β*‖ = 1)
 
-What λ sets is the exit, when the loss moves: (1/G) ln(1/λ), G the largest growth rate.
-So the share of neurons aligned before it grows as λ falls; what is missing is of the
-order λ^(d−1), the cap of directions opposite to the drive.
+λ determines the exit, the time at which the loss begins to fall: (1/G) ln(1/λ), with G
+the largest growth rate.  So the share of neurons aligned at the exit grows as λ falls.
+The share not aligned is of the order λ^(d−1), the cap of directions opposite to the
+drive.
 
-The extremal vector of a neuron is where the same start with λ = 1e-60 has taken it at
-the end.  Samples and directions of a seed are the same for every n, λ and m.
+The extremal vector of a neuron is its final direction from the same initialisation with
+λ = 1e-60.  The datasets and initial directions of a seed are the same for every n, λ
+and m.
 
 Reference: Boursier & Flammarion (2024), arXiv:2401.10791 (early alignment) and
 arXiv:2410.02348 (its dependence on n, discussion on OpenReview); constants derived.
@@ -104,7 +107,7 @@ _CLOCK = xr.DataArray(np.linspace(0, 20, 201), dims="clock")
 
 
 def _aligned(part: xr.Dataset) -> xr.DataArray:
-    """Share of the neurons aligned at each time, of those that ever are."""
+    """Share of the neurons aligned at each time, among those that ever align."""
     times = part["time"]
     count = times.notnull().sum(["seed", "neuron"])
     return (times <= _CLOCK).sum(["seed", "neuron"]) / count.where(count > 0)
@@ -117,12 +120,12 @@ def _law_of_share(cosine: float, label: str | None, line: str) -> Law:
 
 
 def _small(ds: xr.Dataset) -> xr.Dataset:
-    """Without the reference."""
+    """The result without the reference."""
     return ds.sel(scale=ds["scale"] > REFERENCE)
 
 
 def _medians(part: xr.Dataset) -> xr.DataArray:
-    """When the loss moves, and when the median neuron is aligned."""
+    """Exit times, and times at which the median neuron is aligned."""
     left = part["exit"].median("seed").expand_dims(what=["loss moves by 1 %"])
     turned = part["time"].median(["seed", "neuron"]).rename(cosine="what")
     names = [f"median neuron, cos > {c}" for c in COSINES]
@@ -130,7 +133,7 @@ def _medians(part: xr.Dataset) -> xr.DataArray:
 
 
 def _draw_missing(axes: Axes, part: xr.Dataset) -> None:
-    """Shares not aligned; where not one neuron is missing, one of all."""
+    """Shares not aligned; 1/m where every neuron is aligned."""
     is_late = 1 - aligned_before_exit(part)
     scale = part["scale"].values
     # One in so many neurons is the least share above 0 that can be seen.
@@ -198,7 +201,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """No λ, no m and little n in the time of alignment; ln(1/λ) in that of the exit."""
+    """The alignment time does not depend on λ and m; the exit grows like ln(1/λ)."""
     found, rows = alignment(ds), []
     small = found["scale"].values[found["scale"].values > REFERENCE]
     for d, m in itertools.product(found["d"].values, found["m"].values):

@@ -1,18 +1,17 @@
 """Number of extremal vectors of one sign in the plane: 1 + σ/π.
 
 The extremal vectors of a linear teacher with noise gather at ±β*, but they do not
-merge.  On the scale of 1/n, on which the hyperplanes w·x_k = 0 follow one another, the
-slope of G near ±β* is a random walk with a drift, and it passes 0 more than once:
+merge.  The hyperplanes w·x_k = 0 follow one another on the scale of 1/n.  On this scale
+the slope of G near ±β* is a random walk with a drift, and it crosses 0 more than once:
 
     E = 1 + κ,   κ = (σ/π)·(1 − α)/(1 + α)      (‖β*‖ = 1, activation max(z, αz))
 
-One of them lies between hyperplanes, the others on one each, for any n that is large.
-The number itself has a law, too; of the noise only E|ε| matters for the mean, and
-without noise there is one more in 4/(π√(πn)) of an extremal vector.
+For large n, one of them lies between hyperplanes on average, and the others on one
+hyperplane each.  The number itself also has a law.  The mean depends on the noise only
+through E|ε|. Without noise the mean number exceeds 1 by 4/(π√(πn)).
 
-Nothing is trained: a member is a sample, of which all extrema are found by sorting
-angles, also for a leaky ReLU (α = ½) and with ±σ for noise.  Without a ReLU, α = 1,
-G = w·D has one maximum.
+Nothing is trained.  For each dataset, sorting angles finds all extrema.  This includes
+a leaky ReLU (α = ½) and noise ±σ.  Without a ReLU, α = 1, G = w·D has one maximum.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, extremal vectors of finite
 samples; the laws are ours, derived in docs/alignment/extremal_count.md.
@@ -58,9 +57,9 @@ CASES = tuple((name, SLOPES[name], int(name == "signs")) for name in SLOPES)
 def make(
     key: PRNGKeyArray, *, n: int, sigma: Real = 0.3
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A linear teacher in the plane, and a neuron with nothing to do.
+    """A linear teacher in the plane, and one neuron that is not used.
 
-    The second target has noise ±σ, of the sign that the noise of the first has.
+    The second target has noise ±σ, with the signs of the noise of the first.
     """
     key_data, key_network = jax.random.split(key)
     data = gaussian_teacher(key_data, n=n, d=2, sigma=sigma, n_test=1)
@@ -105,13 +104,13 @@ def number(ds: xr.Dataset, case: str = "relu") -> xr.DataArray:
 
 
 def law(sigma: float, case: str = "relu") -> float:
-    """Mean of the number, n → ∞; of the noise ε it sees E|ε| only."""
+    """Mean of the number for n → ∞; it depends on the noise ε only through E|ε|."""
     size = sigma * math.sqrt(math.pi / 2) if case == "signs" else sigma
     return extremal_count(2, size, slope=SLOPES[case])
 
 
 def drawn(ds: xr.Dataset) -> xr.Dataset:
-    """What the figure shows, and the laws: along `size`, `noise`, `number` and n."""
+    """Values of the figure and the laws, along `size`, `noise`, `number` and n."""
     sigma, n, last = ds["sigma"].values.tolist(), ds["n"].values, ds.isel(n=-1)
     sizes = np.geomspace(n[0] / 1.5, n[-1] * 1.5, 60)
     noises = np.linspace(0, 1.05 * max(sigma) + 0.05, 50)
@@ -184,7 +183,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The mean number, of what it is made, its law, and cases with other laws."""
+    """The mean number, its parts, its law, and cases with other laws."""
     out = []
     for sigma in map(float, ds["sigma"].values):
         out += _with_noise(ds.isel(n=-1), sigma) if sigma else _without_noise(ds)
@@ -192,7 +191,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
-    """Of one σ > 0, at the largest n."""
+    """Claims for one σ > 0, at the largest n."""
     n, ds = int(ds["n"]), ds.sel(sigma=sigma)
     where, seen, expected = f"σ = {sigma:g}, n = {n}", number(ds), law(sigma)
     chance = extremal_chance(2, sigma)
@@ -241,7 +240,7 @@ def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
 
 
 def _without_noise(ds: xr.Dataset) -> list[Claim]:
-    """σ = 0: what is more than one goes to 0, and how fast."""
+    """σ = 0: the excess over 1 goes to 0, and its exponent."""
     off = []
     for n in map(int, ds["n"].values):
         extra = number(ds.sel(sigma=0.0, n=n)).mean("sign", skipna=False) - 1

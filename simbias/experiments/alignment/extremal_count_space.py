@@ -1,15 +1,15 @@
 """Number of extremal vectors of one sign beyond the plane: (1 + σ/π)^{d − 1}.
 
-Near ±β* and on the scale of 1/n, G is a paraboloid that a Poisson process of
-hyperplanes creases.  A maximum lies in a cell or on j of the hyperplanes, all of them
-concave, and levels of the gradient can be counted in every dimension:
+Near ±β* and on the scale of 1/n, G is a paraboloid with creases along a Poisson process
+of hyperplanes.  A maximum lies in a cell or on j of the hyperplanes, all of them
+concave.  Levels of the gradient can be counted in every dimension:
 
     E = Σⱼ C(d − 1, j) (σ/π)ʲ = (1 + σ/π)^{d − 1}      (n → ∞, ‖β*‖ = 1)
 
-Nothing is trained: a member is a sample, in which maxima are searched for from random
-starts.  What no start reaches is not counted, so that the numbers are lower bounds: an
-interval that ends below the law is the search's or the law's, and the claims cannot
-tell which.  On d = 3 `benchmarks/extremal_restarts.py` has the complete lists.
+Nothing is trained.  For each dataset, maxima are searched from random initial
+directions.  The search may miss some, so the numbers are lower bounds.  If an interval
+ends below the law, either the search missed some or the law is too large; the claims
+cannot decide which.  For d = 3, `benchmarks/extremal_restarts.py` has complete lists.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, extremal vectors of finite
 samples; the law is ours, derived in docs/alignment/extremal_count.md.
@@ -44,7 +44,7 @@ STARTS = 200
 def make(
     key: PRNGKeyArray, *, n: int = 400, d: int = 3, sigma: Real = 0.3
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A linear teacher with noise, and a neuron with nothing to do."""
+    """A linear teacher with noise, and one neuron that is not used."""
     key_data, key_network = jax.random.split(key)
     data = gaussian_teacher(key_data, n=n, d=d, sigma=sigma, n_test=1)
     return data, balanced(key_network, m=1, d=d)
@@ -70,7 +70,7 @@ experiment = presets(
 
 
 def found(ds: xr.Dataset) -> xr.DataArray:
-    """Number of maxima that 200 starts find; NaN if missing.
+    """Number of maxima found from 200 initial directions; NaN if missing.
 
     Over (sigma, d, n, seed, sign of aⱼ).
     """
@@ -89,7 +89,7 @@ def found(ds: xr.Dataset) -> xr.DataArray:
 
 
 def drawn(ds: xr.Dataset) -> xr.Dataset:
-    """Mean numbers and how often there are so many, at the largest n, and the laws."""
+    """Mean numbers and their distribution at the largest n, and the laws."""
     seen = found(ds).isel(n=-1)
     d, sigma, n = seen["d"].values.tolist(), seen["sigma"].values, int(seen["n"])
     noise = np.linspace(0, 1.05 * float(sigma.max()) + 0.05, 60)
@@ -131,7 +131,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The mean number that is found, over its law, at every d and σ."""
+    """The mean number found over its law, at every d and σ."""
     seen, out = found(ds).isel(n=-1), []
     n = int(seen["n"])
     for d, sigma in itertools.product(seen["d"].values, seen["sigma"].values):

@@ -1,10 +1,9 @@
 """Extremal vectors: the directions that small neurons align to, and how many each.
 
-Small neurons do not feel each other: wⱼ' = aⱼD(wⱼ).  They end at the
-critical directions of G(w) = (1/n) Σ yᵢ (w·xᵢ)₊ on the sphere, the extremal vectors.
-Here a network of scale 1e-60 is followed until every neuron has arrived and f is still
-1e-60: each neuron is one start of the search, and a direction found is certified by
-its KKT residual.
+Small neurons do not interact: wⱼ' = aⱼD(wⱼ).  They end at the extremal vectors, the
+critical directions of G(w) = (1/n) Σ yᵢ (w·xᵢ)₊ on the sphere.  Here a network of scale
+1e-60 is trained until every neuron has arrived; f is still of order 1e-60.  So each
+neuron is one search, and its KKT residual certifies the direction found.
 
 For a linear teacher on Gaussian inputs D(w) → Σβ*/2 for every w, so all extremal
 vectors gather at ±Σβ*.  To leading order the angle has independent normal coordinates:
@@ -89,7 +88,7 @@ def law(n: np.ndarray, d: float, sigma: float) -> np.ndarray:
 
 
 def drawn(ds: xr.Dataset) -> xr.Dataset:
-    """What the neurons found, by `cell` of σ and d, with the law of the angle."""
+    """Extremal vectors found, by `cell` of σ and d, with the law of the angle."""
     found = extremes(ds, experiment("smoke")).stack(cell=("sigma", "d"))
     found = found.reset_index("cell").transpose("cell", "n", ...)
     pairs = list(zip(found["sigma"].values, found["d"].values, strict=True))
@@ -104,7 +103,7 @@ def drawn(ds: xr.Dataset) -> xr.Dataset:
 
 
 def _share(is_true: xr.DataArray) -> Estimate:
-    """Wilson's, of those with a result."""
+    """Wilson's interval of a share, over seeds with a result."""
     seen = present(is_true)
     if not seen.size:
         return unknown(np.nan, 0.95, "no sample has a result")

@@ -1,16 +1,16 @@
 """Forty points on a line, in snapshots: one direction, a line, then kink after kink.
 
-A piecewise-linear target with nine knots, sampled at 40 uniform points of [−1, 1], and
-a small balanced network with a hidden bias (here a second input that is always 1).  All
-neurons with aⱼ > 0 turn to one extremal vector with all points active, so the network
-becomes the least-squares line and stays there.  Kinks then come in steps, and are made
-by neurons with aⱼ < 0: near zero each of these leaves the sample and dies, and those
-that are late when the loss moves survive.  When each of them dies is known from the
-start (`theory.early_limit`), and from a λ for which all do before the loss moves the
-network stays a line.
+The target is piecewise linear with nine knots, sampled at 40 uniform points of [−1, 1].
+The network is small and balanced, with a hidden bias (here a second input that is
+always 1).  All neurons with aⱼ > 0 turn to one extremal vector with all points active.
+So the network first becomes the least-squares line.  Then kinks appear one after
+another, and neurons with aⱼ < 0 make them.  Near zero these neurons lose their active
+points and die, but some are still alive when the loss begins to fall.  The initial
+weights determine when each of them dies (`theory.early_limit`).  If λ is so small that
+all of them die in time, the network stays a line.
 
-A kink is a point where the slope changes by more than 0.05, neurons whose kinks are
-closer than 0.02 taken together: see `_kink_histories` and `analysis.kinks`.
+A kink is a point where the slope changes by more than 0.05.  Neurons whose kinks are
+closer than 0.02 count as one: see `_kink_histories` and `analysis.kinks`.
 
 Reference: Boursier & Flammarion (2024), arXiv:2401.10791, section 5, second example,
 with the code that accompanies it (40 points, snapshots at geometric steps).
@@ -51,7 +51,7 @@ SNAPSHOTS = 6
 def make(
     key: PRNGKeyArray, *, m: int = 100, scale: Real = 1e-4
 ) -> tuple[Dataset, AbstractNetwork]:
-    """The sample, the same for every member, and a balanced network."""
+    """The dataset, the same for every network, and a balanced network."""
     return sample(), balanced(key, m=m, d=2, scale=scale)
 
 
@@ -85,7 +85,7 @@ experiment = presets(
 
 
 def drawn(ds: xr.Dataset) -> xr.Dataset:
-    """Snapshots of one network, the first of the middle λ, and the histories of all."""
+    """Snapshots of the first network of the middle λ, and the histories of all."""
     found, flat = histories(ds), members(ds)
     scales, data = np.unique(found["scale"].values), sample()
     chosen = int(np.argmax(found["scale"].values == scales[len(scales) // 2]))
@@ -155,7 +155,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """One direction and a line first, whatever m; then kinks, unless all a < 0 died."""
+    """One direction and a line first, for all m; then kinks, unless all a < 0 died."""
     found = histories(ds)
     # All members of one λ leave zero at nearly the same time.
     then = [

@@ -1,19 +1,20 @@
 """Stragglers: neurons that alignment leaves behind, their number, size and delay.
 
-A small neuron that starts near the opposite of where it is pulled turns away from there
-by tan(ψ/2)' = tan(ψ/2) ½(1 − V), and V, what the others have fitted, leaves a pull of
-−½ ln V₀ in all, V₀ = λ²(d + 1)/8.  Who is not past ψ = π/2 by then is left behind, on
-the other side of the teacher.  For n → ∞, with v = tan(ψ/2) when the pull has ended:
+A small neuron that starts nearly opposite to the drive turns by tan(ψ/2)' = tan(ψ/2)
+½(1 − V).  V is the part that the other neurons have fitted.  The integral of the drive
+is −½ ln V₀ with V₀ = λ²(d + 1)/8.  Neurons that have not passed ψ = π/2 by then are
+stragglers: they are on the other side of the teacher.  For n → ∞, with v = tan(ψ/2)
+when the drive has ended:
 
     number     m·P,  P = ½ I_{sin²ψ*}((d − 1)/2, ½) ≈ C_d λ^(d−1),  tan²(ψ*/2) = V₀
     place      v^(d−1) is uniform on (0, 1)
     size       ‖w‖ = ‖w(0)‖ √V₀ (1 + v²), of order λ²/√m
-    waiting    the residual is noise of which regressions are taken, of order σ/√n, and
-               so is the rate at which stragglers grow: with a rate γσ/√n they have a
-               share q of the mass, now s, after (√n/2γσ) ln(q/s)
+    waiting    the residual is noise minus its regressions, of order σ/√n, and so is
+               the growth rate of stragglers: at a rate γσ/√n they have a share q of
+               the mass, now s, after (√n/2γσ) ln(q/s)
 
-All but γ is derived.  Width and scale enter by m·λ^(d−1), and by a logarithm.  Control:
-without noise nothing pulls at those that are left, and they stay for ever.
+All but γ is derived.  Width and scale enter through m·λ^(d−1), and through a
+logarithm.  Control: without noise stragglers have no drive, and they stay for ever.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, early alignment of all
 neurons in the limit λ → 0; the laws of those that it leaves are ours.
@@ -117,7 +118,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Number, exponent of λ, networks without any, place, size, growth; the control."""
+    """Number, exponent of λ, networks without stragglers, place, size and growth."""
     found = left_behind(ds)
     return [c for d in found["d"].values for c in _of_dimension(found.sel(d=d))]
 
@@ -147,7 +148,7 @@ def _of_dimension(found: xr.Dataset) -> list[Claim]:
 
 
 def _exponent(number: xr.DataArray, law: xr.DataArray, where: str) -> list[Claim]:
-    """Of λ in the number, and what the law has for it."""
+    """Exponent of λ in the number, and that of the law."""
     wide = log_width(law["scale"])
     steep = float(np.log(law[-1] / law[0])) / wide if wide else np.nan
     ends = number.isel(scale=[0, -1]).transpose("seed", "scale").values.astype(float)
@@ -159,7 +160,7 @@ def _exponent(number: xr.DataArray, law: xr.DataArray, where: str) -> list[Claim
 
 
 def _of_growth(found: xr.Dataset, d: int) -> list[Claim]:
-    """Like σ/√n, and none without noise."""
+    """Growth like σ/√n, and none without noise."""
     rate = found["growth"].transpose("seed", "sigma", "n", "m", "neuron")
     ends, wide = rate.isel(sigma=-1, n=[0, -1]).values, log_width(found["n"])
     pair = rate.isel(n=-1, sigma=[0, -1]).values
@@ -183,5 +184,5 @@ def _of_growth(found: xr.Dataset, d: int) -> list[Claim]:
 def _of_all(
     text: str, statistic: Callable[[np.ndarray], float], values: np.ndarray, band: Band
 ) -> Claim:
-    """Of the neurons of all seeds, one seed after another left out."""
+    """Jackknife over seeds, for the neurons of all seeds."""
     return estimate_of(text, jackknife_interval(statistic, values), band, DERIVED)

@@ -1,13 +1,14 @@
 """Three points that no width interpolates: early alignment ends at least squares.
 
 All neurons with aⱼ > 0 turn to one direction in which all three points are active; the
-others die.  What is left is one affine function, so the network ends at the
-least-squares line with a loss above 0, however wide it is.
+others die.  So the network is one affine function.  It ends at the least-squares line
+with a loss above 0, however wide it is.
 
-"The neurons with aⱼ < 0 die" is a statement about λ → 0.  One that starts within about
-λ of D, the direction to which the others turn, shrinks along it from λ/√m to λ²/√m when
-the loss moves, and nothing pulls any more once the others have reached least squares.
-So with a chance of order mλ one is left alive, with a share of order λ⁴/m of the mass.
+"The neurons with aⱼ < 0 die" is a statement about λ → 0.  A neuron that starts within
+an angle of order λ of D, the direction of the others, shrinks along it.  Its size falls
+from λ/√m to λ²/√m until the loss begins to fall.  Once the others have reached least
+squares, its gradient is 0.  So with a probability of order mλ one such neuron survives,
+with a share of order λ⁴/m of the mass.
 
 Reference: Boursier & Flammarion (2024), arXiv:2401.10791, section 5.  The published
 script takes the mean squared error without ½, m = 20,000 and scale 1e-3.
@@ -92,13 +93,13 @@ def least_squares() -> tuple[float, float, float]:
 
 
 def small(ds: xr.Dataset) -> xr.Dataset:
-    """The networks of which the line is claimed."""
+    """The networks to which the claims on the line apply."""
     ds = with_axes(ds, ("scale", "m"))
     return ds.sel(scale=ds["scale"] <= PUBLISHED)
 
 
 def stray(ds: xr.Dataset) -> xr.DataArray:
-    """Share of the mass in live neurons with a < 0 at the end, over m, λ and member."""
+    """Share of the mass in live neurons with a < 0 at the end, by m, λ and `member`."""
     last = with_axes(ds, ("scale", "m"))["negative_live_mass"].isel(time=-1)
     members = [k for k in last.dims if k not in ("m", "scale")]
     flat = last.stack(member=members, create_index=False)
@@ -114,7 +115,7 @@ def functions(part: xr.Dataset) -> xr.DataArray:
 
 
 def fourth_power(ds: xr.Dataset) -> xr.DataArray:
-    """∝ λ⁴, through the median of all that are left."""
+    """∝ λ⁴, through the median of the networks with such a neuron."""
     seen = stray(ds) * ds["m"] / ds["scale"] ** 4
     return seen.where(seen > 0).median() * ds["scale"] ** 4
 
@@ -158,7 +159,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The least-squares line at every width, and who is left beside it, against λ."""
+    """The least-squares line at every width, and surviving neurons against λ."""
     last = small(ds).isel(time=-1)
     line = last["group_sums"].sel(group="positive")
     risk, rise, intercept = least_squares()
@@ -186,7 +187,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _left_alive(stray: xr.DataArray) -> list[Claim]:
-    """That a share ∝ λ⁴/m is left at most, and of nobody where λ is small."""
+    """The share is at most of order λ⁴/m, and 0 for small λ."""
     few, many = (float(stray["scale"][i]) for i in (0, -1))
     width, is_left = int(stray["m"][-1]), stray.values > 0
     every = stray["scale"].broadcast_like(stray).transpose(*stray.dims)

@@ -13,9 +13,9 @@ LEARNED = 0.9
 def learning_times(ds: xr.Dataset, step: float) -> xr.DataArray:
     """Time at which the accuracy reaches 0.9, interpolated linearly between records.
 
-    NaN for a network that does not reach it.  `step` for one that reaches it earlier,
-    such as an initial network that gives the same sign to all samples of the empty
-    subset.
+    NaN for a network that does not reach it.  `step` for a network that reaches it
+    before the first step.  An example is an initial network that gives the same sign to
+    all samples, for the empty subset.
 
     Args:
         ds: a result with `accuracy` over time.

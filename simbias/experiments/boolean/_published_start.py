@@ -19,7 +19,7 @@ def published_start(
     Args:
         key: random key.
         widths: sizes of input, hidden layers and output.
-        bias: of every neuron, the output included.
+        bias: bias of every neuron, also of the output.
 
     Raises:
         ValueError: for widths that are not positive integers.

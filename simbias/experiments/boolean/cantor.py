@@ -2,15 +2,16 @@
 
 The class is whether x lies in a Cantor set of five cuts or in a gap.  A network of five
 hidden layers with weights written by hand is right everywhere.  What Adam finds depends
-on where the gaps are.  Let P(j) be the accuracy of a classifier that resolves j levels
-and no more.  If P rises early (coarse gaps), the trained network is nearly right.  If
-all gaps are of the last level, its accuracy stays at ½ at every depth.  In between, the
+on where the gaps are.  Let P(j) be the accuracy of a classifier that resolves exactly j
+levels.  If P rises early (coarse gaps), the trained network is nearly right.  If all
+gaps are of the last level, its accuracy stays at ½ at every depth.  In between, the
 accuracy follows P.
 
-As in the published code: five coordinates, each of which determines the class; 20 ReLUs
-in each layer, with biases of 0.1; hinge loss, Adam with learning rate 0.005, batch size
-100.  Our choices: fresh samples in every step instead of 50,000 fixed ones, 10,000
-steps instead of 10⁶, and the degree −2, coarser than the published ones (0 and above).
+The published code has five coordinates, each of which determines the class, and 20
+ReLUs in each layer, with biases of 0.1.  It uses the hinge loss and Adam with learning
+rate 0.005 and batch size 100.  We do the same, except for fresh samples in every step
+instead of 50,000 fixed ones, 10,000 steps instead of 10⁶, and the degree −2, coarser
+than the published ones (0 and above).
 
 Reference: Malach & Shalev-Shwartz (2019), arXiv:1903.03488, and cantor.py and
 network.py of its repository (the values of its figures could not be read).
@@ -103,7 +104,7 @@ def law(part: xr.Dataset) -> xr.DataArray:
 
 
 def by_hand(part: xr.Dataset) -> xr.DataArray:
-    """Accuracy of the networks by hand that see 1, …, 5 levels, on 20,000 rows."""
+    """Accuracy of the networks by hand that resolve 1, …, 5 levels, on 20,000 rows."""
     d, degree = int(part["d"]), float(part["degree"])
     data = cantor(jax.random.key(0), n=20_000, d=d, levels=LEVELS, degree=degree)
     level = np.arange(1, LEVELS + 1)

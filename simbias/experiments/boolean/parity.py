@@ -98,17 +98,17 @@ experiment = presets(
 
 
 def times(part: xr.Dataset) -> xr.DataArray:
-    """Time to 0.9 of every seed; NaN for one that does not get there."""
+    """Time to 0.9 of every seed; NaN for a seed that does not reach it."""
     return learning_times(part, RATE)
 
 
 def unlearned(part: xr.Dataset) -> xr.DataArray:
-    """The end of the run, where a seed has not learned."""
+    """The end of the run, for seeds that have not learned."""
     return part["time"][-1].where(times(part).isnull().any("seed"))
 
 
 def exponential(part: xr.Dataset) -> xr.DataArray:
-    """exp(p d) through the times of half of the bits, p as claimed; up to all d."""
+    """exp(p d) through the times for half of the bits, p as claimed; up to all d."""
     late = _times_of_few(at(part, "relevant", "half"))
     d = late["d"].values
     slope = slopes_of_seeds(d, late, "d").mean()
@@ -117,9 +117,10 @@ def exponential(part: xr.Dataset) -> xr.DataArray:
 
 
 def _times_of_few(part: xr.Dataset) -> xr.DataArray:
-    """Times of up to `MOST` bits.
+    """Times for up to `MOST` bits.
 
-    A network that has not learned counts as if at the end: the slope is too small.
+    A network that has not learned counts with the final time, so the slope is a lower
+    bound.
     """
     few = part.sel(d=part["d"] <= MOST)
     return times(few).fillna(float(few["time"][-1]))

@@ -118,7 +118,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """How the variance falls with d, and over single bits does not."""
+    """The variance falls with d like 2⁻ᵈ, but not over single bits."""
     d, seen = ds["d"].values, relative(ds)
     single, every = (
         ([], [])

@@ -3,7 +3,7 @@
 A network of fixed width is trained on fresh samples in every step, until it is right on
 97 % of 1000 other samples.  Its time to the accuracy 0.9 grows like a power of d.  The
 published law is d^{O(k)} for k relevant bits, close to the limit for statistical
-queries.  What is expected of neurons whose weights begin at order 1/√d:
+queries.  For neurons with initial weights of order 1/√d we expect:
 
     first layer   the rate of a relevant weight is the coefficient of a half-space at
                   the other k − 1 bits, ∝ the product of their weights.  Constant rates
@@ -161,7 +161,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """All are learned; exponents between two limits, and at one of them."""
+    """All are learned; exponents lie between two limits, and at one of them."""
     out = []
     if True in ds["trains_output"].values:
         out += _of_both(ds.sel(trains_output=True))

@@ -1,4 +1,4 @@
-"""The exact flow, and methods that do not know of kinks, as values of an axis."""
+"""The exact flow, and methods that ignore kinks, as values of an axis."""
 
 from typing import Any
 

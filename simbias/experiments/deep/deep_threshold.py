@@ -1,9 +1,9 @@
 """The optimisation threshold in deeper ReLU networks: does it exist, and where.
 
-Networks with 2 matrices or more, without biases, learn a noisy linear teacher from a
+Networks with 2 or more matrices, without biases, learn a noisy linear teacher from a
 small initialisation under the exact flow.  Beyond some n, two-layer networks from a
 vanishing initialisation end at one least-squares regression on each side of the
-teacher, and fit no more of the noise (`threshold`).  Measured is the train error less
+teacher, and fit no more of the noise (`threshold`).  We measure the train error minus
 that of these two regressions, and the share of the sizes that are interpolated.
 
 The control is λ = 1: from there the train error must be below that of the regressions.
@@ -119,7 +119,7 @@ experiment = presets(
 
 
 def numbers(ds: xr.Dataset) -> xr.Dataset:
-    """What is read at the end; errors over σ²."""
+    """Final values for the claims; errors over σ²."""
     last, variance = ds.isel(time=-1), ds["sigma"] ** 2
     is_fitted = last["train_risk"] < INTERPOLATED * variance
     return ds.assign(

@@ -3,18 +3,19 @@
 A pre-activation *slides* if both sides of its kink push it back to 0.  The exact flow
 keeps it there.  Networks with 2 to 4 layers learn a noisy linear teacher, and the
 records count the pre-activations that slide.  The same networks are trained by methods
-that do not know of kinks: Tsit5 with steps adapted across the kinks, and descent.
+that ignore kinks: Tsit5 with steps adapted across the kinks, and descent.
 
-Predictions: networks slide for a larger share of the time with more samples and more
-layers, a smaller share of the pre-activations slides in wide layers, descent is late
-and not wrong, and evaluations of Tsit5 grow like 1/rtol.  The page has the reasons.
+There are four predictions.  With more samples and more layers, networks slide for a
+larger share of the time.  In wide layers a smaller share of the pre-activations
+slides.  Descent is late, not wrong.  Evaluations of Tsit5 grow like 1/rtol.  The page
+has the reasons.
 
-Controls: methods that do not know of kinks never stay at 0, and two tolerances of the
-exact flow agree.
+Controls: methods that ignore kinks never stay at 0, and two tolerances of the exact
+flow agree.
 
 Reference: Filippov (1988), Differential equations with discontinuous righthand sides;
-Dontchev & Lempio (1992), SIAM Review 34, for the order of Euler's method.  The
-question and all sizes are ours.
+Dontchev & Lempio (1992), SIAM Review 34, for the order of Euler's method.  The question
+and all sizes are ours.
 """
 
 import dataclasses
@@ -211,7 +212,7 @@ def _shares(part: xr.Dataset) -> list[Claim]:
 
 
 def _others(part: xr.Dataset) -> list[Claim]:
-    """What methods that do not know of kinks get wrong, and what they cost."""
+    """Errors and costs of methods that ignore kinks."""
     one = lambda name, method: at(part[name], METHOD, method)
     exponent = lambda high, low, ratio: np.log(high / low) / math.log(ratio)
     distance, evaluations, risk = "distance", "evaluations", "train_risk"

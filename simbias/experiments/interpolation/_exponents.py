@@ -23,7 +23,7 @@ class Exponent(NamedTuple):
 
 
 def exponents(errors: xr.Dataset) -> dict[tuple[str, float, str], Exponent]:
-    """By axis of several values, level, and point of the other axes.
+    """Exponents by axis of several values, level, and point of the other axes.
 
     Fitted over the values whose n* lies inside the grid; NaN for fewer than two.
     """

@@ -1,4 +1,4 @@
-"""The map of interpolation in n/d and λ: cells, verdicts, and where it is open."""
+"""The map of interpolation in n/d and λ: cells, verdicts, and undecided cells."""
 
 import itertools
 
@@ -20,7 +20,7 @@ _BOTH = "Wilson score, what is unknown counted both ways"
 
 
 def counts(ds: xr.Dataset) -> dict[tuple[int, float], tuple[int, int, int]]:
-    """By (n, λ) how many members interpolate, how many do not, and of how many."""
+    """Networks that interpolate, that do not, and all, by (n, λ)."""
     seen = known_limits(ds)["interpolates"]
     each = ((seen == 1), (seen == 0), ds["status"].notnull())
     won, lost, seeds = (v.sum("seed").transpose(*AXES).values for v in each)
@@ -30,7 +30,7 @@ def counts(ds: xr.Dataset) -> dict[tuple[int, float], tuple[int, int, int]]:
 
 
 def shares(ds: xr.Dataset) -> dict[tuple[int, float], Estimate]:
-    """By (n, λ) the share that interpolates; what is unknown counts both ways."""
+    """Share that interpolates, by (n, λ); unknown networks count as both."""
     return {cell: _share(*row) for cell, row in counts(ds).items()}
 
 
@@ -46,12 +46,12 @@ def verdict(seen: Estimate) -> int:
 
 
 def refined(ds: xr.Dataset, most: int) -> dict[tuple[int, float], int]:
-    """By (n, λ) how many seeds decide more: those that there are in what is decided.
+    """Number of seeds that decides more, by (n, λ); decided cells keep theirs.
 
-    An undecided cell gets twice as many, up to `most`, unless the limits of most of its
-    members are unknown, which takes time and not seeds; between two sizes that are
-    decided, and not alike, there is a new one, half way in ln n, with the seeds of the
-    first.
+    An undecided cell gets twice as many seeds, up to `most`.  The exception is a cell
+    in which most limits are unknown: it needs time, not seeds.  Between two
+    neighbouring sizes with different verdicts there is a new one, half way in ln n,
+    with the seeds of the first.
     """
     found, wanted = shares(ds), dict[tuple[int, float], int]()
     for cell, (won, lost, seeds) in counts(ds).items():
@@ -68,7 +68,7 @@ def refined(ds: xr.Dataset, most: int) -> dict[tuple[int, float], int]:
 
 
 def draw_map(axes: Axes, ds: xr.Dataset) -> None:
-    """A colour for every cell that was run, its share, and the sizes of theory."""
+    """A colour and a share for every cell that was run, and the sizes from theory."""
     found, d = counts(ds), int(ds["d"])
     scales = sorted({scale for _, scale in found})
     for i, scale in enumerate(scales):
@@ -105,7 +105,7 @@ def draw_map(axes: Axes, ds: xr.Dataset) -> None:
 
 
 def _theory(axes: Axes, d: int, m: int) -> None:
-    """The sizes that theory names, of those that are on the map."""
+    """Sizes from theory that lie on the map."""
     low, high = axes.get_xlim()
     sizes = {
         "two regressions interpolate half": (two_group_threshold(d), "-"),
@@ -118,14 +118,14 @@ def _theory(axes: Axes, d: int, m: int) -> None:
 
 
 def _label(won: int, lost: int, seeds: int) -> str:
-    """The share of a cell: from … to if some members are unknown, "?" if all are."""
+    """The share of a cell; a range if some networks are unknown, "?" if all are."""
     low, high = won / seeds, 1 - lost / seeds
     share = f"{low:.2f}" if low == high else f"{low:.2f}…{high:.2f}"
     return f"{share if won + lost else '?'}\nof {seeds}"
 
 
 def _edges(middles: np.ndarray) -> np.ndarray:
-    """Half way between, and as far beyond the ends."""
+    """Edges half way between sizes, and as far beyond the ends."""
     if len(middles) == 1:
         return middles + np.array([-0.5, 0.5])
     between = (middles[1:] + middles[:-1]) / 2

@@ -1,4 +1,4 @@
-"""Whether members interpolate: at the last time, and for t → ∞."""
+"""Whether networks interpolate: at the last time, and for t → ∞."""
 
 import numpy as np
 import xarray as xr
@@ -12,16 +12,17 @@ INTERPOLATED = 0.01
 
 
 def interpolates(ds: xr.Dataset) -> xr.DataArray:
-    """1 where the final train error is below 1 % of σ², 0 where not, NaN if failed."""
+    """1 if the final train error is below 1 % of σ², 0 if not, NaN if failed."""
     below = ds["train_risk"].isel(time=-1) < INTERPOLATED * ds["sigma"] ** 2
     return below.astype(float).where(is_finished(ds))
 
 
 def known_limits(ds: xr.Dataset) -> xr.Dataset:
-    """The train error over σ² for t → ∞ and whether that is interpolation.
+    """The train error over σ² for t → ∞, and whether the network interpolates.
 
-    `loss` of a member whose limit is proven, `interpolates` 1, 0, or NaN where neither
-    is: a member that interpolates at any time does so for ever, since the loss falls.
+    `loss` is that of a network with a proven limit.  `interpolates` is 1, 0, or NaN if
+    neither is known.  A network that interpolates at any time does so for ever, since
+    the loss falls.
     """
     last = ds["train_risk"].isel(time=-1) / ds["sigma"] ** 2
     is_proven = ds["status"].isin([int(s) for s in AT_REST])
@@ -31,7 +32,7 @@ def known_limits(ds: xr.Dataset) -> xr.Dataset:
 
 
 def size_of_half(verdict: xr.DataArray) -> Estimate:
-    """n* whichever way the members end that are undecided: the hull of both intervals.
+    """n* for any outcome of the undecided networks: the hull of both intervals.
 
     Args:
         verdict: 1, 0 or NaN, over `n` and `seed`.

@@ -25,7 +25,7 @@ _WIDTH, _HEIGHTS, _LINE = 4.4, (3.6, 2.6), 0.3
 
 
 def threshold_figure(ds: xr.Dataset) -> Figure:
-    """Errors against n with both laws, by pairs too; cosines with OLS of three n."""
+    """Errors against n with both laws, also in pairs; cosines with OLS for three n."""
     with style():
         each = list(parts(ds, ("n",)))
         # The third panel needs a teacher, and so does n*, in units of its noise.
@@ -59,7 +59,7 @@ def threshold_figure(ds: xr.Dataset) -> Figure:
 
 
 def n_star_of(ds: xr.Dataset) -> Threshold | None:
-    """n*, if at least two sizes have members that finished."""
+    """n*, if at least two sizes have networks that finished."""
     seen = interpolates(ds).dropna("n", how="all")
     return threshold(seen) if seen.sizes["n"] > 1 else None
 

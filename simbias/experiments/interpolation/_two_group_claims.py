@@ -1,13 +1,13 @@
-"""Claims about the two groups of neurons at the end, and about where there are more.
+"""Claims on the two groups of neurons at the end, and on where there are more.
 
-Beyond n* the theorem has neurons on two directions only, each group the least squares
-of its side of β*·x = 0.  It asks for n of order d³, so that the claims are about every
-size of at least d³.  It holds with high probability over samples, which is a claim
-about the median member; that the mean of all follows the law as well is more, and ours.
-It also asks for a small λ: a start of `LARGE_START` or more is the control, where the
-same numbers must come out otherwise.  The default starts of SGD are not small either,
-and theorem 2 excludes them.  The published figure is of one of them, so that they are
-held against the same bands, as a contrast.
+By the theorem, beyond n* neurons have two directions only, and each group is the
+least-squares fit on its side of β*·x = 0.  The theorem needs n of order d³, so the
+claims are about every size of at least d³. It holds with high probability over
+datasets, so the claim is about the median network.  That the mean follows the law as
+well is a stronger claim, and ours.  The theorem also needs a small λ: an initialisation
+of `LARGE_START` or more is the control, where the same numbers must be different.  The
+default initialisations of SGD are not small either, and theorem 2 excludes them.  The
+published figure has one of them.  They are compared with the same bands, as a contrast.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ ALIGNED, SPREAD = 0.99, 0.9
 
 
 def two_group_claims(ds: xr.Dataset) -> list[Claim]:
-    """Of one curve over (n, seed, time): those of the theorem, or of its control."""
+    """Claims of the theorem or of its control, for one curve over (n, seed, time)."""
     is_small = float(ds["scale"]) < LARGE_START
     is_default = ds["initial"].item() in DEFAULT_STARTS
     d, variance = int(ds["d"]), float(ds["sigma"]) ** 2
@@ -50,7 +50,7 @@ def two_group_claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _contrasted(claim: Claim) -> Claim:
-    """A claim of the theorem where it says nothing."""
+    """A claim of the theorem for a case that it excludes."""
     source = f"{claim.source}; a contrast, whose start theorem 2 excludes"
     return dataclasses.replace(
         claim, statement=f"{CONTRAST}: {claim.statement}", source=source
@@ -58,7 +58,7 @@ def _contrasted(claim: Claim) -> Claim:
 
 
 def _ends(ds: xr.Dataset, n: int, variance: float) -> dict[str, np.ndarray]:
-    """What is compared, one value per seed; errors over σ²."""
+    """Compared values, one per seed; errors over σ²."""
     last = ds.sel(n=n).isel(time=-1)
     return {
         "gap": last["two_group_gap"].values / variance,

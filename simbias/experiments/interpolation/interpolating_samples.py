@@ -1,17 +1,18 @@
 """Interpolated samples: do two extremal vectors of each sign decide?
 
-At d = 10 and n = 140 a small start interpolates some samples of a linear teacher with
-noise, and ends far from others, of the same law and size.  The prediction:
+At d = 10 and n = 140 a small initialisation interpolates some datasets of a linear
+teacher with noise.  For others of the same law and size it ends with a large train
+error.  The prediction:
 
-    a sample is interpolated if and only if it has
+    a dataset is interpolated if and only if it has
     two extremal vectors or more of each sign
 
-so that neurons with aⱼ > 0, and those with aⱼ < 0, gather in two places at least.
-Prediction, root and bands were written down before any of these samples had been run;
-only the claim of a law, which is contradicted, was added later.
+Then neurons with aⱼ > 0 gather in two places at least, and so do those with aⱼ < 0.  We
+wrote down the prediction, the root and the bands before any of these datasets was run.
+Only the claim of a law, which is contradicted, was added later.
 
-Controls: the prediction made from the sample of another seed; and a start of λ = 1
-(`--cell.scale 1`), which fits every sample, whatever its extremal vectors.
+Controls: the prediction made from the dataset of another seed; and an initialisation of
+λ = 1 (`--cell.scale 1`), which fits every dataset.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, extremal vectors of finite
 samples and optimisation threshold; the prediction is ours.
@@ -88,7 +89,7 @@ experiment = presets(
 
 
 def outcomes(ds: xr.Dataset) -> xr.Dataset:
-    """What became of every sample, and its extremal vectors.
+    """The outcome for every dataset, and its extremal vectors.
 
     `interpolates` is 1, 0 or NaN over (scale, seed); `count` of extremal vectors over
     (seed, sign of aⱼ); `is_predicted`, two of each sign.
@@ -104,14 +105,14 @@ def outcomes(ds: xr.Dataset) -> xr.Dataset:
 
 @once_a_sample
 def _counted(data: Dataset) -> tuple[int, int]:
-    """Where neurons with aⱼ > 0 and with aⱼ < 0 end: what the search finds at least."""
+    """Places where neurons with aⱼ > 0 and with aⱼ < 0 end: a lower bound by search."""
     listed = extremal_vectors(data, samples=STARTS)
     up, down = ((listed.kind == s) & (s * listed.value > 0) for s in (1, -1))
     return int(up.sum()), int(down.sum())
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """How often the prediction is right, of either kind, and both controls."""
+    """How often the prediction is right, for either kind, and both controls."""
     seen, rows = outcomes(ds), []
     is_yes = seen["is_predicted"].values
     for scale in map(float, ds["scale"].values):
@@ -148,7 +149,7 @@ def _of_small_start(
 
 
 def _draw(axes: Axes, part: xr.Dataset) -> None:
-    """Samples with the same numbers stand beside each other; shaded: predicted."""
+    """Datasets with the same numbers are drawn beside each other; shaded: predicted."""
     most = DRAWN + 0.5
     axes.axvspan(ENOUGH - 0.5, most, ymin=0, color="#E6E6E6", lw=0, zorder=0)
     axes.axhspan(0, ENOUGH - 0.5, color="white", lw=0, zorder=0.5)
@@ -166,7 +167,7 @@ def _draw(axes: Axes, part: xr.Dataset) -> None:
 
 
 def _beside(points: np.ndarray) -> np.ndarray:
-    """Offsets on a small grid, so that equal points do not hide one another."""
+    """Offsets on a small grid, so that equal points do not hide each other."""
     offsets, seen = np.zeros(points.shape), dict[bytes, int]()
     for i, point in enumerate(points):
         k = seen[point.tobytes()] = seen.get(point.tobytes(), -1) + 1

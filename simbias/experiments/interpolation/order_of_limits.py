@@ -1,17 +1,17 @@
 """Order of limits, t → ∞ and λ → 0: thresholds at proven limits and at fixed times.
 
-At a fixed time a start of scale λ → 0 has learned nothing: it leaves 0 at about
-(1/G) ln(1/λ), G the largest growth rate.  Whether there is an optimisation threshold
-n* is therefore a question about t → ∞ first.  Every member is followed until it is
-proven where it ends (`Stationary`) or until it interpolates; one of which neither is
-known counts both ways, and no verdict is that of a clock.
+At a fixed time, an initialisation of scale λ → 0 has learned nothing: it leaves 0 at
+about (1/G) ln(1/λ), with G the largest growth rate.  So the optimisation threshold n*
+is first a question about t → ∞.  Every network is trained until its limit is proven
+(`Stationary`) or until it interpolates.  If neither is known, it counts as both.  So no
+verdict depends on a final time.
 
-The prediction: the limits t → ∞ have a limit λ → 0.  From some λ on nearly every member
-ends at the same loss whatever λ, and n* is a number of the law of the samples alone,
-above what two regressions interpolate and at most d³.  Nearly every network
-interpolates d samples, so that a first claim, n* between d and d³, could hardly fail.
-From λ = 0.1, the control, members beyond n* end elsewhere: neurons that alignment has
-left behind grow in the end and take some of the noise.
+The prediction: the limits t → ∞ have a limit λ → 0.  Below some λ nearly every network
+ends at the same loss for every λ.  Then n* depends only on the law of the data; it lies
+above the size that two regressions interpolate and at most at d³. Nearly every network
+interpolates d samples, so a first claim, n* between d and d³, could hardly fail.  From
+λ = 0.1, the control, networks beyond n* end elsewhere: neurons that have not aligned
+grow late and fit some of the noise.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348: the threshold for λ below a
 bound that does not depend on n and m; that the limit is one of t → ∞ first is ours.
@@ -86,14 +86,14 @@ experiment = presets(
 
 
 def _limits(ds: xr.Dataset) -> xr.DataArray:
-    """Shares of the members whose limit is known, and what the others may change."""
+    """Share of the networks with a known limit, and the range due to the others."""
     seen = known_limits(ds)["interpolates"]
     ways = [seen.mean("seed"), *(seen.fillna(v).mean("seed") for v in (0.0, 1.0))]
     return xr.concat(ways, xr.DataArray(["value", "low", "high"], dims="end"))
 
 
 def _share_at(ds: xr.Dataset) -> xr.DataArray:
-    """Share that interpolates at each time, of all n."""
+    """Share of networks that interpolate at each time, for all n."""
     risk = ds["train_risk"] / ds["sigma"] ** 2
     return (risk < INTERPOLATED).mean(["n", "seed"]).where(ds["time"] > 0)
 
@@ -107,7 +107,7 @@ def _ends(ds: xr.Dataset) -> xr.DataArray:
 
 
 def _share_open(ds: xr.Dataset) -> xr.DataArray:
-    """Share of the members whose limit is known later, or not at all."""
+    """Share of the networks whose limit is known later, or never."""
     ends = _ends(ds)
     known = (np.arange(ends.sizes["corner"]) + 1) // 2 / (ends.sizes["corner"] // 2)
     return xr.zeros_like(ends) + xr.DataArray(1 - known, dims="corner")
@@ -156,7 +156,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """n*, proof of rest, and limits that a small λ does not change."""
+    """n*, proven limits, and limits that do not depend on a small λ."""
     seen, d = known_limits(ds), int(ds["d"])
     first, sizes = float(ds["scale"][0]), ds["n"].values
     smallest = seen["interpolates"].sel(scale=first)
@@ -184,7 +184,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _same(apart: xr.DataArray, start: str) -> list[Claim]:
-    """The limits of a λ against those of the smallest one, pair by pair."""
+    """The limits from one λ compared with those from the smallest, in pairs."""
     scale, d = float(apart["scale"]), int(apart["d"])
     is_same = (apart**2 < SAME**2).where(apart.notnull()).astype(float)
     text = f"limits within {SAME:g} σ² of those {start}, λ = {scale:g}"

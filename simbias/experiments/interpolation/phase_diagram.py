@@ -1,15 +1,15 @@
-"""Phase diagram of interpolation in n/d and λ, with more seeds where it is open.
+"""Phase diagram of interpolation in n/d and λ, with more seeds in open cells.
 
-A cell of the map is a size and a scale.  It interpolates if more than half of the
-samples do, and the interval of that share tells which: all of it above ½, all below, or
-undecided.  A sample of which it is not proven how it ends counts both ways.
+A cell of the map is a size and a scale.  It interpolates if more than half of its
+datasets are interpolated.  The interval of that share decides: all of it above ½, all
+of it below, or undecided.  A network without a proven limit counts as both.
 
-    λ → 0    n* is that of aligned neurons: between d and d³, with no λ in it
-    λ ~ 1    n* is that of the width: md weights fit n < m samples at least
+    λ → 0    n* is that of aligned neurons: between d and d³, independent of λ
+    λ ~ 1    n* is that of the width: md weights fit at least n < m samples
 
-and between the two n* does not fall with λ: the larger the start, the more neurons are
-left behind.  `refined` in `_map.py` says where more seeds, and which sizes between,
-decide most, and `benchmarks/phase_diagram.py` adds them to the run.
+Between the two, n* does not fall with λ: from a larger initialisation more neurons have
+not aligned in time.  `refined` in `_map.py` chooses cells for more seeds, and new sizes
+between old ones.  `benchmarks/phase_diagram.py` adds them to the run.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, the threshold for small λ;
 the map is ours.
@@ -94,7 +94,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Both ends of the map, what λ changes between, and what it does not."""
+    """Both ends of the map, and where λ matters between them."""
     d, m, rows = int(ds["d"]), int(ds["m"]), []
     for (n, scale), seen in shares(ds).items():
         where = f"n = {n}, λ = {scale:g}"
@@ -111,7 +111,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _of_scale(ds: xr.Dataset) -> list[Claim]:
-    """Sizes that a sample is interpolated at, of all: more for large λ."""
+    """Share of the sizes at which a dataset is interpolated: larger for large λ."""
     seen = known_limits(ds)["interpolates"]
     least, most = (seen.fillna(v).mean("n") for v in (0.0, 1.0))
     grows = least.isel(scale=-1) - most.isel(scale=0)

@@ -1,16 +1,17 @@
 """Spurious minima: a small start against the best found, as n passes m·d.
 
-A small start ends near one regression per sign, whatever the width.  Is that the global
-minimum?  The same network is trained on the same sample from many large starts, and the
-least train error found is an upper bound of the global minimum: the gap to it is a
-lower bound of what the small start misses.  With few samples both interpolate.  At
-n = m·d a large start still fits nearly all of the noise and the small one does not: its
-error is no lack of expressivity.  If a hidden weight takes σ²/n of the train error, as
-in a regression, two groups leave (m − 2)d of them, and the gap to the best found closes
-like (m − 2)d/n.
+A small initialisation ends near one regression per sign, at every width.  Is this the
+global minimum?  The same network is trained on the same dataset from many large
+initialisations.  The least train error found is an upper bound of the global minimum.
+So the gap to it is a lower bound of the distance of the small initialisation from the
+global minimum.  With few samples both interpolate.  At n = m·d a large initialisation
+still fits nearly all of the noise, and the small one does not.  So its error does not
+come from a lack of expressivity.  Suppose that a hidden weight reduces the train error
+by σ²/n, as in a regression.  Two groups leave (m − 2)d weights free.  Then the gap to
+the best found closes like (m − 2)d/n.
 
-A seed is a sample.  `start` numbers the networks that are trained on it: the best of
-them is what the small start is compared with.
+A seed is a dataset.  `start` numbers the networks that are trained on it.  The small
+initialisation is compared with the best of them.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348; the three regimes are those
 of the discussion of that paper on OpenReview (ICLR 2025, reviewer of the expressivity).
@@ -51,7 +52,7 @@ def make(
     scale: Real = 1e-3,
     n_test: int = 2000,
 ) -> tuple[Dataset, AbstractNetwork]:
-    """The sample of a key, and one of its initial networks.
+    """The dataset of a key, and one of its initial networks.
 
     Args:
         key: random key.
@@ -126,13 +127,13 @@ def ends(ds: xr.Dataset) -> xr.Dataset:
 
 
 def _law_of_gap(found: xr.Dataset) -> xr.DataArray:
-    """Where it is below ½."""
+    """The law where it is below ½."""
     law = _free(found) / found["n"]
     return law.where(law < 0.5)
 
 
 def _free(found: xr.Dataset) -> int:
-    """Hidden weights beside those of two groups."""
+    """Hidden weights that two groups leave free."""
     return (int(found["m"]) - 2) * int(found["d"])
 
 
@@ -165,7 +166,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Both interpolate; what the small start misses at n = m·d; how the gap closes."""
+    """Both interpolate; the gap at n = m·d; how the gap closes."""
     found = ends(ds)
     m, d = int(found["m"]), int(found["d"])
     where = f"m = {m}, d = {d}, t = {float(ds['time'][-1]):g}"

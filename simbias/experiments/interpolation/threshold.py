@@ -1,19 +1,21 @@
 """The optimisation threshold: beyond some n, wide ReLU networks stop interpolating.
 
-Two-layer networks from a small initialisation, trained on y = β*·x + σ η.  With few
-samples they interpolate and generalise badly; with many their neurons end on two
-directions, and the network is one least-squares regression on each side of β*·x = 0:
-train error σ²(1 − 2d/n), test error σ²(1 + 2d/(n − 2d − 2)), although m ≫ n.
+Two-layer networks from a small initialisation are trained on y = β*·x + σ η. With few
+samples they interpolate and generalise badly.  With many samples their neurons end on
+two directions, and the network is one least-squares regression on each side of β*·x =
+0.  Then the train error is σ²(1 − 2d/n) and the test error σ²(1 + 2d/(n − 2d − 2)),
+although m ≫ n.
 
-Everything is read at the final time.  From λ = 1e-8 little moves after t = 3000; from
-λ = 1e-3, the control, neurons stay on many directions, and n* grows with the final
-time.  The variant `large`, λ = 3, is the control of n*: from there the same networks
-must interpolate beyond d³.  The variant `sgd` is a contrast, as the published figure is
-of SGD: mini-batches of 32 from two starts that theorem 2 excludes, `initial`:
-"standard", that of torch.nn.Linear, and "gaussian", N(0, 10⁻⁵/√m).
+All values are those at the final time.  From λ = 1e-8 little changes after t = 3000.
+From λ = 1e-3, the control, neurons keep many directions, and n* grows with the final
+time.  The variant `large`, λ = 3, is the control of n*: there the same networks must
+interpolate beyond d³. The variant `sgd` is a contrast, as the published figure shows
+SGD.  It has mini-batches of 32 and two initialisations that theorem 2 excludes,
+`initial`: "standard", that of torch.nn.Linear, and "gaussian", N(0, 10⁻⁵/√m).
 
-The paper fixes neither the law of x nor β*, σ, λ, the start of SGD and its rate; ours
-are x ~ N(0, I), β* = (1, …, 1)/√d, σ = 0.3, and balanced neurons with λ = 1e-8.
+The paper fixes neither the law of x nor β*, σ, λ, the initialisation of SGD and its
+learning rate.  Ours are x ~ N(0, I), β* = (1, …, 1)/√d, σ = 0.3, and balanced neurons
+with λ = 1e-8.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, theorem 2, figure 1 and
 appendix A.
@@ -202,7 +204,7 @@ figure = threshold_figure
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """n*, and the two groups of the theorem with their control, of every curve."""
+    """n*, and the two groups of the theorem with their control, for every curve."""
     out = []
     for label, part in parts(ds, ("n",)):
         suffix = f" ({label})" if label else ""
@@ -214,10 +216,10 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _claim_of_n_star(ds: xr.Dataset) -> Claim:
-    """Between what two regressions interpolate and d³, what the theorem asks for.
+    """n* lies between the size that two regressions interpolate and d³.
 
-    A network of two groups is below this band, one that early alignment leaves as it
-    is, as from a large start, above it.
+    A network of two groups is below this band.  A network without early alignment, as
+    from a large initialisation, is above it.
     """
     n_star, d = n_star_of(ds), int(ds["d"])
     when, is_default = f"t = {float(ds['time'][-1]):g}", _is_default(ds)
@@ -235,7 +237,7 @@ def _claim_of_n_star(ds: xr.Dataset) -> Claim:
 
 
 def _control_of_n_star(ds: xr.Dataset, when: str) -> Claim:
-    """Beyond d³ a large start still interpolates."""
+    """Beyond d³ a large initialisation still interpolates."""
     d = int(ds["d"])
     beyond = ds["n"].values[ds["n"].values >= d**3]
     shown = f"n = {beyond[0]}" if beyond.size else "n"

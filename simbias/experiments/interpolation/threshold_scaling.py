@@ -1,16 +1,17 @@
 """Scaling of the threshold: with dimension, width, initial scale and noise.
 
-The networks of `threshold`, and the sample of a seed is the same along every axis, so
-that ratios of thresholds are known better than thresholds.  Two definitions of n*, both
-where a median over seeds rises to a level, linear in ln n between sizes:
+The networks are those of `threshold`.  The dataset of a seed is the same along every
+axis, so ratios of thresholds are known better than thresholds.  There are two
+definitions of n*.  Both are the n at which a median over seeds rises to a level, linear
+in ln n between sizes:
 
     0.01 σ²   the train error of the median network: it no longer interpolates
-    σ²/2      half of the noise is left: the middle of the passage
+    σ²/2      half of the noise remains: the middle of the transition
 
 n* is compared along every axis of several values (d, m, scale, sigma), with the
-exponent p of n* ∝ qᵖ.  Claims on d need networks that end alike from λ = 1e-12 and from
-1e-100, for which neurons align eight times as long: there n* belongs to the flow, and
-not to the start.
+exponent p of n* ∝ qᵖ. Claims on d need networks that end alike from λ = 1e-12 and from
+1e-100, where neurons align eight times as long.  Then n* does not depend on the
+initialisation.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348: n* grows with d (figures for
 d = 5 and 10; the theorem asks for more than d³), and depends neither on m nor on λ once
@@ -110,9 +111,9 @@ def final_errors(ds: xr.Dataset) -> xr.Dataset:
 
 
 def thresholds(errors: xr.Dataset, axis: str) -> xr.DataArray:
-    """n* with its ends along one axis, by level and point of the others.
+    """n* with its interval along one axis, by level and point of the others.
 
-    An end of an interval beyond the grid is that of the grid.
+    If an interval extends beyond the grid, its end is that of the grid.
     """
     fits, sizes = exponents(errors), errors["n"].values[[0, -1]]
     others = [k for k in AGAINST if k in errors.dims and k != axis]
@@ -188,7 +189,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Interpolation below n*; what a smaller λ leaves as it is; n* with d, m and λ."""
+    """Interpolation below n*; no effect of a smaller λ; n* against d, m and λ."""
     errors = final_errors(ds)
     when = f"t = {float(ds['time'][-1]):g}"
     first = (errors["train_risk"].isel(n=0) < min(LEVELS)).transpose(..., "seed").values
@@ -209,7 +210,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def alike(errors: xr.Dataset, when: str) -> list[Claim]:
-    """By point of the other axes, members that end alike from both ends of λ."""
+    """Networks that end alike from both ends of λ, by point of the other axes."""
     if "scale" not in errors.dims:
         return []
     others = [k for k in AGAINST if k in errors.dims and k != "scale"]

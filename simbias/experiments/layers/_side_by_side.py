@@ -27,7 +27,7 @@ Prediction = Float[Array, "n k"]
 
 
 class SideBySide(AbstractNetwork):
-    """x ↦ (f₁(x), …, f_g(x)): one network for the run, whose measures see all of them.
+    """x ↦ (f₁(x), …, f_g(x)): one network for the run, so measures can use all of them.
 
     In training every network has its own samples: of a mini-batch of g·q samples the
     first network uses the first q, and so on.  Before step `fork` all of them use the

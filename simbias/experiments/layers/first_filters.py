@@ -74,7 +74,7 @@ def make(
         m: number of filters.
         p: neurons of the ReLU layer.
         scale: initialisation scale of the filters and their shifts.
-        source: which dataset.
+        source: name of the dataset.
         data_dir: folder that holds the files of the images; nothing is downloaded.
         verify: whether image files are checked against their published digests.
     """
@@ -170,7 +170,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Gabor and colour shares rise from 0 and stand still; opposites exist.
+    """Gabor and colour shares rise from 0 and then stay; opposites exist.
 
     With permuted pixels no share rises.
     """

@@ -79,7 +79,7 @@ def make(
         m: neurons of each hidden layer.
         hidden: number of hidden layers.
         fork: step up to which the two networks have the same batches.
-        source: which dataset.
+        source: name of the dataset.
         data_dir: folder that holds the files of the images; nothing is downloaded.
         verify: whether image files are checked against their published digests.
     """

@@ -6,7 +6,7 @@ at 1.  The samples between the two hyperplanes pull the neurons apart.  A lattic
 sample in a small angle.  For δ ≥ 1e-3 the escape times are those of the closed form.
 For smaller δ the lattice decides.  If the hyperplane of equal neurons lies midway
 between two angles (`offset` ½), the neurons never separate.  If it contains an angle
-(`offset` 0), they separate early, whatever δ is.
+(`offset` 0), they separate early for every δ.
 
 Reference: Brutzkus & Globerson (2017), arXiv:1702.07966, for the loss; the rest is
 derived.

@@ -69,7 +69,7 @@ def variances(ds: xr.Dataset) -> xr.DataArray:
 
 
 def half_times(ds: xr.Dataset) -> xr.DataArray:
-    """Time at which a column is half of the way to the optimum; NaN if never."""
+    """Time at which a column is half way to the optimum; NaN if never."""
     gap = xr.ufuncs.sqrt(((ds["columns"] - ds["optimum"]) ** 2).sum("output"))
     gap = gap.where(ds["columns"].notnull().all("output"))
     far = xr.ufuncs.log(gap.clip(min=1e-300))

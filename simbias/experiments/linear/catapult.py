@@ -51,7 +51,7 @@ def make(key: PRNGKeyArray, *, m: int = 1000) -> tuple[Dataset, AbstractNetwork]
     """The sample, and m hidden neurons with Gaussian weights of ‖u‖² + ‖v‖² = m.
 
     Args:
-        key: of the weights.
+        key: random key of the weights.
         m: hidden neurons.
     """
     z = jax.random.normal(key, (2, m), jnp.float64)
@@ -77,7 +77,7 @@ experiment = presets(
 
 
 def phases(ds: xr.Dataset) -> xr.Dataset:
-    """Growth of f² and change of λ; at first |f| grows by a factor ηλ₀ − 1 a step."""
+    """Growth of f² and change of λ; at first |f| grows by a factor ηλ₀ − 1 per step."""
     square, kernel, rate = ds["square"], ds["kernel"].isel(eigenvalue=0), ds[RATE]
     first, end = square.isel(time=0), kernel.isel(time=-1)
     delay = square.fillna(-1).argmax("time") * np.log((rate - 1).where(rate > 2))

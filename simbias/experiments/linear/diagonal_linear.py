@@ -67,7 +67,7 @@ def make(
     """Gaussian inputs, a teacher with `ones` entries 1, others 0, and u = v = scale.
 
     Args:
-        key: of the inputs.
+        key: random key of the inputs.
         scale: the initial value α of all weights.
         n: samples, fewer than d.
         d: inputs.

@@ -51,10 +51,10 @@ def make(
     """A square matrix of low rank, some of its entries, and `depth` square factors.
 
     Args:
-        key: of the target, of the observed entries and of the initialisation.
+        key: random key of the target, the observed entries and the initial weights.
         depth: number of factors.
         size: rows and columns, two or more.
-        rank: of the target UVᵀ, U and V Gaussian, of mean square 1 per entry.
+        rank: rank of the target UVᵀ, with Gaussian U and V and mean square 1 per entry.
         seen: number of observed entries, chosen uniformly.  The default is about 2 per
             degree of freedom of the target, rank (2 size − rank), as published.
         scale: root mean square of the entries of the initial product, whose factors are

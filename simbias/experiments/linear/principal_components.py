@@ -62,7 +62,7 @@ def make(
     """A sample, the same for every network of a seed, and a deep linear network.
 
     Args:
-        key: of the sample and of the networks.
+        key: random key of the sample and of the networks.
         depth: L, number of matrices, 1 to 4.
         m: width of the hidden layers.
         start: number of the network; the spread is over several on one sample.

@@ -69,7 +69,7 @@ def make(
     """A sample in one of three frames, and a network of two layers.
 
     Args:
-        key: of the sample and of the networks.
+        key: random key of the sample and of the networks.
         inputs: "raw"; "rotated" into the principal components, with the first layer; or
             "white", every component divided by its standard deviation.
         labels: "true", or "shuffled" among the samples.
@@ -139,7 +139,7 @@ def fit_times(ds: xr.Dataset) -> xr.DataArray:
 
 
 def times_of_columns(part: xr.Dataset) -> xr.DataArray:
-    """Time at which a column is half of the way; for ReLU, of its own change."""
+    """Time at which a column is half way to the optimum; for ReLU, to its own end."""
     if part["network"].item() == "relu":
         return own_half_times(part)
     return half_times(part)

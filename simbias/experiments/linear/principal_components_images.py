@@ -3,8 +3,8 @@
 Linear and ReLU networks learn images in nearly the same order.  Images that few of the
 first principal components classify come first.  In the paper, accuracy through the
 first components alone peaks early in training, before the network relies on the others;
-on digits this effect is small.  Controls: white inputs, whose components all have one
-size, and inputs whose smallest components are amplified, for which the paper says that
+on digits this effect is small.  There are two controls.  White inputs have components
+of one size.  The other inputs have amplified smallest components; there, by the paper,
 early stopping gains more.
 
 Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 4 and 5, of CIFAR-10 and
@@ -62,7 +62,7 @@ def make(
     """Images, their largest variance 1, and a network of two layers.
 
     Args:
-        key: of the sample and of the networks.
+        key: random key of the sample and of the networks.
         inputs: "raw"; "white", every component of the training sample divided by its
             standard deviation; or "amplified", the smallest fifth of the components as
             large as the tenth, none made smaller.  Components below 0.001 are not

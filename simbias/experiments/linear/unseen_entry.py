@@ -67,7 +67,7 @@ def make(
     σ₁ = scale, σ₂ from 0.2 to 0.8 of it, uniform; angles uniform; layers balanced.
 
     Args:
-        key: of the initial matrix.
+        key: random key of the initial matrix.
         det: sign of the initial determinant.
         depth: number of factors: 2, 3 or 4.
         form: whether singular values or factors are trained.

@@ -2,7 +2,7 @@
 
 On linearly separable data with the symmetry (x, y) ↦ (−x, −y), networks of any width
 end as two neurons ±w*, the linear classifier of largest margin.  No network of the same
-norm has a larger margin.  This is not the direction of the start: near zero the flow on
+norm has a larger margin.  Neurons do not turn to ±w* at first.  Near zero the flow on
 such data is linear, and all neurons turn to ±μ, where μ is the mean of yx.
 
 Two far points can act as hints ("hinted").  Then the flow ends at a linear classifier,
@@ -10,7 +10,7 @@ although other networks have a margin several times as large.  With the hints cl
 ("unhinted") it finds such a network.  Both results need a small initialisation: a
 single neuron that does not turn to the hints in time changes the end.
 
-The flow is θ' = −∇ ln L: the path of the gradient flow in another time, in which
+The flow is θ' = −∇ ln L: the path of the gradient flow in another time scale, in which
 margins grow exponentially.  Training ends when the smallest margin is 200.
 
 Reference: Lyu, Li, Wang & Arora (2021), arXiv:2110.13905; the samples are ours.
@@ -71,7 +71,7 @@ def make(
     """A sample, and a balanced leaky ReLU network of slope 0.1.
 
     Args:
-        key: of the symmetric points and of the network; hinted points are fixed.
+        key: random key of symmetric points and of the network; hinted ones are fixed.
         points: symmetric points, or other points with hints far away or close by.
         n: samples to train on.
         d: entries of an input.

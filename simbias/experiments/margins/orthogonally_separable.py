@@ -6,7 +6,7 @@ max-margin direction of the positive samples alone, or is dead from the start.  
 neuron with a < 0 ends along u₋, that of the negative samples, or is dead.  So the
 function is that of two neurons.
 
-The flow is θ' = −∇ ln L: the path of the gradient flow in another time, in which
+The flow is θ' = −∇ ln L: the path of the gradient flow in another time scale, in which
 margins grow exponentially.  Training ends when the smallest margin is 3000.
 
 Reference: Phuong & Lampert (2021), The inductive bias of ReLU networks on orthogonally

@@ -28,8 +28,8 @@ def dependence(ds: xr.Dataset) -> xr.Dataset:
     """Shares of the variance of each bias, see `variance_shares`.
 
     Over `bias` and `source`: the inputs, the activation, the shape, the initialisation
-    ("start"), the optimiser, each two of them, "higher orders" and the seed.  Cells of
-    a bias in which it makes no sense, or whose task is not learned, are left out.
+    ("start"), the optimiser, each pair of them, "higher orders" and the seed.  Cells in
+    which a bias is undefined, or in which its task is not learned, are excluded.
 
     Raises:
         ValueError: unless the result has all settings.
@@ -74,9 +74,9 @@ def paired_differences(ds: xr.Dataset, wide: str = "wide") -> xr.Dataset:
 
 
 def stages(table: xr.Dataset) -> xr.DataArray:
-    """Share of the entries of a bias that are first observed at each stage.
+    """Share of the observed entries of a bias that are first observed at each stage.
 
-    Of all that are observed.  Over `bias` and `stage`.
+    Over `bias` and `stage`.
     """
     is_seen = table["verdict"] == "observed"
     names = ["start", "early", "late", "end"]

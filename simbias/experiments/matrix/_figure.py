@@ -23,8 +23,8 @@ def full_figure(table: xr.Dataset, shares: xr.Dataset) -> Figure:
     """A map of verdicts beside a stacked bar of shares for each bias.
 
     Args:
-        table: of `effect_matrix`, over bias, setting and optimiser, of all settings.
-        shares: of `dependence`.
+        table: result of `effect_matrix`, over all biases, settings and optimisers.
+        shares: result of `dependence`.
     """
     groups: list[tuple[str, str]] = [*itertools.product(STARTS, ACTIVATIONS)]
     order = sorted(EVERY, key=lambda one: groups.index(_group(one)))

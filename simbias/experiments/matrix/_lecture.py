@@ -1,4 +1,4 @@
-"""What the lecture page says about every bias: columns that no run changes.
+"""Columns of the lecture page about every bias, which no run changes.
 
 Source: project page "Quantifying modern inductive biases for deep learning" (CS826),
 table of simplicity biases and list of spaces; the last four rows, and the space of

@@ -1,9 +1,9 @@
 """The rows of the matrix: the number that measures a bias, and when it counts.
 
-Everything here was written before the matrix was run.  Only the tasks had been tried,
-with three seeds in one setting, to see that they are learned.
+We wrote everything here before the matrix was run.  Only the tasks had been tried, with
+three seeds in one setting, to check that they are learned.
 
-For every scalar 0 is no bias and a positive value is the bias.
+For every scalar 0 means no bias, and a positive value means the bias.
 """
 
 from collections.abc import Callable

@@ -192,7 +192,7 @@ def together(table: xr.Dataset) -> xr.Dataset:
 
 
 def broken(table: xr.Dataset) -> list[tuple[str, ...]]:
-    """Bias, setting, optimiser and verdict: observed under GD but not there."""
+    """Bias, setting, optimiser, verdict: entries observed under GD but not there."""
     return lost_verdicts(table["verdict"].transpose(*AXES), "flow.optimiser", "gd")
 
 

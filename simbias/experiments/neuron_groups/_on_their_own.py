@@ -1,4 +1,4 @@
-"""Four neurons that replace their groups and are then trained on their own."""
+"""Four neurons that replace their groups and are then trained alone."""
 
 import dataclasses
 
@@ -21,10 +21,10 @@ _COUNT = 4
 
 
 def embedded(cell: xr.Dataset, experiment: Experiment, since: float) -> np.ndarray:
-    """Distance of four neurons of their own from a time on, per seed and later time.
+    """Distance of four neurons, trained alone from a time on, per seed and later time.
 
-    Neurons are grouped once: at the first time of at least `since` every group
-    becomes one neuron, which goes on without the others; see `on_their_own`.
+    Neurons are grouped once.  At the first time of at least `since` every group becomes
+    one neuron, which continues without the others; see `on_their_own`.
     """
     late = cell.sel(time=slice(since, None))
     groups = late["direction_groups"].transpose("seed", "time", ...).values

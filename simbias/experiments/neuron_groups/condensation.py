@@ -1,12 +1,11 @@
 """Condensation: distance of neurons from their early limit, against the scale r.
 
-A network with balanced initialisation σθ₀, σ = r^(1+κ), is observed at
-T₁ = (1/λ) ln(r/σ).  Its fastest neurons then have the scale r.  While outputs are
-small, every neuron turns to an extremum of the landscape G and grows at the rate |G|
-there; λ is the largest rate.  By the theorem the neurons of this rate, the prominent
-set P, are within o(r) of r u*ⱼ, and all others have the size o(r).  So the network has
-few directions, whatever its width.  From the scale r to a constant scale ε the clusters
-stay together.
+A network with balanced initialisation σθ₀, σ = r^(1+κ), is observed at T₁ = (1/λ)
+ln(r/σ).  Its fastest neurons then have the scale r.  While outputs are small, every
+neuron turns to an extremum of the landscape G and grows at the rate |G| there; λ is the
+largest rate.  By the theorem the neurons of this rate, the prominent set P, are within
+o(r) of r u*ⱼ, and all others have the size o(r).  So the network has few directions, at
+every width.  From the scale r to a constant scale ε the clusters stay together.
 
 `theory.early_limit` computes λ, P and u* of every network exactly.  So the errors are
 numbers, and their exponents in r are fitted.  λ₂ is the rate of the fastest of the
@@ -16,8 +15,8 @@ other neurons.  From the terms that the theorem neglects we derive
 
 if the extremum of G lies inside a cell of the hyperplanes w·xᵢ = 0.  If it lies on a
 hyperplane, neurons reach this hyperplane in finite time, slide on it and grow exactly
-like e^{λt}.  Only the interaction of the neurons is left, and the first exponent is 2
-for every κ.
+like e^{λt}.  Then only the interaction of the neurons remains, and the first exponent
+is 2 for every κ.
 
 In two of the three datasets the classes are mirror images, so the largest |G| is taken
 at two opposite directions.  In the third, "generic", it is taken at one.

@@ -2,8 +2,8 @@
 
 ReLU neurons from a small unbalanced initialisation gather in four directions and stay
 there: two directions for each class, orthogonal to the clusters of the other class.
-From then on the network computes the function of a network with four neurons, whatever
-its width.
+From then on the network, of any width, computes the function of a network with four
+neurons.
 
 The published code has 4096 neurons and runs gradient descent with learning rate 2⁻⁴ for
 8192 epochs (here `published_descent`), which is time 512.  The default here is the
@@ -104,7 +104,7 @@ experiment = presets(
 
 
 def drawn(ds: xr.Dataset) -> xr.Dataset:
-    """The neurons of the first network at the end, and the way of all, per angle."""
+    """The neurons of the first network at the end, the history of all, per angle."""
     cells: list[xr.Dataset] = []
     for i in range(ds.sizes["angle"]):
         cell = ds.isel(angle=i)

@@ -2,13 +2,13 @@
 
 There is one neuron for each cluster, on the axis of the cluster.  The initial scales
 differ by up to a factor 1000.  Every neuron grows like e^{λt} from its own scale,
-whatever has been fitted before.  So the neurons fit their clusters one after another,
-with delays ln(σ/σ')/λ.  Late in training all four scales become equal, and every neuron
+independently of the others.  So the neurons fit their clusters one after another, with
+delays ln(σ/σ')/λ.  Late in training all four scales become equal, and every neuron
 stays on its axis.
 
 The published code is gradient descent with learning rates on a schedule from 2⁻⁷ to 2³⁰
 (here `published_descent`).  The theory is about the gradient flow, which is the
-default.  Time is the sum of the learning rates, so both have one clock.
+default.  For both, time is the sum of the learning rates.
 
 Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, figures 1, 5, 6 and 7.
 """

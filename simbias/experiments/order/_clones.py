@@ -137,8 +137,8 @@ def with_clones(
 ) -> Dataset:
     """`rows` of each class, and the rows of the clones side by side, class by class.
 
-    The inputs are those of the real rows, of the clone with their means and one
-    variance, of the Gaussian one, and of the one with their marginals, side by side.
+    The inputs stand side by side: the real rows, the clone of means with one variance,
+    the Gaussian clone, and the clone of marginals.
     """
     assert data.test is not None
     real, test = (

@@ -39,8 +39,8 @@ def with_explainers(
     Args:
         key: random key.
         data: the sample, with a test sample.
-        descent: of L.
-        steps: of L.
+        descent: optimiser of L.
+        steps: number of steps of L.
     """
     assert data.test is not None
     x = data.test.x

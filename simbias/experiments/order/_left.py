@@ -1,4 +1,4 @@
-"""When the real network becomes better than that of a clone, and the claims."""
+"""Times at which the real network departs from that of a clone, and the claims."""
 
 import numpy as np
 import xarray as xr

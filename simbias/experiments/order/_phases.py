@@ -1,4 +1,4 @@
-"""Two phases of learning: what a line explains, and what comes afterwards."""
+"""Two phases of learning: the part that a line explains, and the part learned later."""
 
 from typing import NamedTuple
 
@@ -15,11 +15,11 @@ LEFT = 0.05
 class Phases(NamedTuple):
     """One value, or a pair of values, per seed.
 
-    `early` are Σμ and ΣI(F;Y) over the records before the first with I(F;Y) above
-    ½ I(L;Y); `improved` are what μ and I(F;Y) have gained at this record since the
-    start, NaN if it is the start or never comes; `gain` is what I(F;Y) grows by from
-    its first record at I(L;Y) to the end, `loss` what μ falls by from there to the end,
-    both NaN if I(L;Y) is never reached.
+    `early` are Σμ and ΣI(F;Y) over the records before the first one with I(F;Y) above ½
+    I(L;Y).  `improved` are the gains of μ and I(F;Y) from the start to this record; NaN
+    if it is the first record or does not exist.  `gain` is the increase of I(F;Y) from
+    its first record at I(L;Y) to the end.  `loss` is the decrease of μ over the same
+    time.  Both are NaN if I(L;Y) is never reached.
     """
 
     early: np.ndarray
@@ -35,13 +35,13 @@ def quantity(cell: xr.Dataset, explainer: str, name: str) -> xr.DataArray:
 
 
 def is_constant(cell: xr.Dataset) -> bool:
-    """True if every network says the same of every test input, at every time."""
+    """True if every network gives one answer on all test inputs, at every time."""
     known = quantity(cell, "linear", "network")
     return bool((known.max("time") <= 0).all())
 
 
 def phases(cell: xr.Dataset, line: str = "linear") -> Phases:
-    """The two phases of every seed, by what the line knows.
+    """The two phases of every seed, by the information of the line.
 
     A network that is constant on its test sample at all times adds 0 bits to the sums
     and has no second phase.
@@ -77,7 +77,7 @@ def phases(cell: xr.Dataset, line: str = "linear") -> Phases:
 
 
 def _improved(bits: np.ndarray, is_early: np.ndarray) -> np.ndarray:
-    """What `bits` (quantity, seed, time) gain until the first record that is late."""
+    """Gains of `bits` (quantity, seed, time) until the first late record."""
     first = np.argmin(is_early, axis=1)
     at = np.take_along_axis(bits, first[None, :, None], axis=2)[:, :, 0]
     is_there = ~is_early.all(axis=1) & (first > 0)
@@ -85,7 +85,7 @@ def _improved(bits: np.ndarray, is_early: np.ndarray) -> np.ndarray:
 
 
 def left_at(cell: xr.Dataset, explainer: str) -> np.ndarray:
-    """Per seed the first time that I(F;Y) − μ reaches `LEFT`; the last one if never."""
+    """First time per seed at which I(F;Y) − μ reaches `LEFT`; the last one if never."""
     own = quantity(cell, explainer, "network") - quantity(cell, explainer, "explained")
     found = first_passage(own, LEFT).values
     return np.where(np.isnan(found), float(cell["time"][-1]), found)

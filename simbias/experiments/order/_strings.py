@@ -1,4 +1,4 @@
-"""All strings of d bits: a sample and the rest; and networks of an initial law."""
+"""All strings of d bits, as a sample and the rest; networks of an initial law."""
 
 import itertools
 from typing import Literal, get_args

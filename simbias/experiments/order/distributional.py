@@ -1,11 +1,11 @@
 """Distributional simplicity bias: means, then covariances, then higher moments.
 
 The classes are uniform in a rectangle of two inputs and Gaussian in the others.  There
-are three directions: μ, optimal if only the means are known; Σ⁻¹μ, optimal for Gaussian
-classes with the same means and covariances; and the optimum of an erf neuron for the
-whole law.  Online SGD turns to them in this order.
+are three directions. μ is optimal if only the means are known. Σ⁻¹μ is optimal for
+Gaussian classes with the same means and covariances.  The third is the optimum of an
+erf neuron for the whole law.  Online SGD turns to them in this order.
 
-The control are Gaussian classes with the same means and covariances.  By Stein's lemma
+The control has Gaussian classes with the same means and covariances.  By Stein's lemma
 the flow stays in the span of μ and Σ⁻¹μ, so the third direction is not found.
 
 Reference: Refinetti, Ingrosso & Goldt (2023), arXiv:2211.11567, section 3; numbers of

@@ -6,9 +6,10 @@ marginals.  One network is trained on the real samples and one on each clone, wi
 same initialisation and the same indices in every batch.  All are tested on real
 samples.
 
-To find what the real network knows, test samples are edited to resemble another class,
-the target: by a shift of the mean, by quantiles of each input, or by optimal transport
-to the mean and covariance.  The accuracy for the target is recorded over time.
+Which moments does the real network use?  To test this, we edit test samples to resemble
+another class, the target.  The edit is a shift of the mean, quantiles of each input, or
+optimal transport to the mean and covariance.  The accuracy for the target is recorded
+over time.
 
 The control is a linear network (`distributional_linear`).  Under the squared loss it
 depends only on Σ xxᵀ and Σ yxᵀ, which the clone of covariances shares.

@@ -69,7 +69,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The order in which clones are left, and their accuracies at the end."""
+    """The order of departures from the clones, and the accuracies at the end."""
     out: list[Claim] = []
     pairs = [("real", kind) for kind in TRAINED_ON[1:]] + [("covariance", "mean")]
     for name in ds["source"].values:

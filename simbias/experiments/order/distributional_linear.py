@@ -1,13 +1,13 @@
 """Control: linear networks do not tell a sample from its Gaussian clone.
 
-Under the squared loss a linear network depends on its training samples only through
-Σ xxᵀ and Σ yxᵀ.  The clone with the means and covariances of the classes has the same
-sums up to rounding.  So at every step the network on it equals the one on the real
-samples.  The clone of means with one variance and the clone of marginals have other
-sums, and there the networks differ.
+Under the squared loss a linear network depends on its training samples only through Σ
+xxᵀ and Σ yxᵀ. The clone with the means and covariances of the classes has the same sums
+up to rounding.  So at every step the network trained on it equals the network on the
+real samples.  The clone of means with one variance and the clone of marginals have
+other sums, and there the networks differ.
 
-The network uses only means.  Samples that were edited to have the mean of another class
-stay in that class, whatever else they have.
+The network uses only means.  A sample that was edited to have the mean of another class
+stays in that class, for any other property of the sample.
 
 Reference: the clones are those of Refinetti, Ingrosso & Goldt (2023), arXiv:2211.11567,
 the edits those of Belrose et al. (2024), arXiv:2402.04362; the control is ours.

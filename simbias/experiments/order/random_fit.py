@@ -1,11 +1,11 @@
 """Random functions and random networks that fit: only the networks generalise.
 
-The inputs are all 128 strings of 7 bits, of which 6 are the training sample, and the
-label is the majority of three bits.  Random functions that are right on the 6 are right
-on half of the others on average.  Random untrained networks that fit are right more
-often, and so is a network trained by SGD: neither is a random function.  On the parity
-of all bits, the control, they are not.  SGD is evaluated at the first record at which
-it fits, and at the end.
+The inputs are all 128 strings of 7 bits; 6 of them are the training sample.  The label
+is the majority of three bits.  Random functions that are right on the 6 are right on
+half of the others on average.  Random untrained networks that fit are right more often,
+and so is a network trained by SGD.  So both differ from random functions.  On the
+parity of all bits, the control, they are not right more often.  SGD is evaluated at the
+first record at which it fits, and at the end.
 
 Reference: Barak (2021), Harvard CS 229br, lecture 2, "a random f fitting the sample
 will never generalize"; for random networks Valle-Pérez, Camargo & Louis (2019),
@@ -164,7 +164,7 @@ def _draw_rest(axes: Axes, part: xr.Dataset) -> None:
 
 
 def _means(part: xr.Dataset) -> xr.DataArray:
-    """On the rest, of what draws functions, of SGD at its first fit and at the end."""
+    """Accuracies on the rest: random functions, SGD at its first fit and at the end."""
     end = part["rest_accuracy"].isel(time=-1)
     rows = [accuracies(part).sel(guesser=name, drop=True) for name in GUESSERS]
     rows += [fitted(part)["rest_accuracy"], end]

@@ -1,18 +1,18 @@
 """Linear functions first: a line explains what a network learns early, and it stays.
 
 F is a network trained by SGD, and L is a line trained by the same SGD on the same
-sample.  μ = I(F;Y) − I(F;Y|L) is the information about the class that F and L share.
-The claims are that L explains nearly all of F's information while this is less than
-half of L's, and that F later learns more and loses none of μ.
+sample. μ = I(F;Y) − I(F;Y|L) is the information about the class that F and L share.
+There are two claims.  L explains nearly all of F's information while this is less than
+half of L's.  Later F learns more and loses none of μ.
 
 The data are a disc cut by a sine, with a tenth of the labels wrong, and digits, 0 to 4
-against 5 to 9.  Of few rows a line that is fitted to the end, "newton", fits the rows
-and not the law, and explains less.  So the variant `law` has 20,000 rows, of the disc
-and of a Gaussian law with the moments of the digits, beside 1000 of each.
+against 5 to 9.  With few rows, a line fitted until convergence ("newton") overfits and
+explains less.  So the variant `law` has 1000 and 20,000 rows of the disc and of a
+Gaussian law with the moments of the digits.
 
-There are two controls: on XOR-like clusters the best line has no information, and the
-network learns all; L's answers in permuted order explain nothing on any data.  Networks
-with one and two hidden layers of width 8 form a ladder of explainers above L.
+There are two controls.  On XOR-like clusters the best line has no information, and the
+network learns all.  L's answers in permuted order explain nothing on any data.
+Networks with one and two hidden layers of width 8 form a ladder of explainers above L.
 
 Reference: Kalimeris, Nakkiran et al. (2019), arXiv:1905.11604; the curve of the disc,
 the digits and the ladder are ours.
@@ -112,7 +112,7 @@ def make(
 
     Args:
         key: random key.
-        source: of the sample.
+        source: name of the data.
         n: samples to train on.
         noise: share of wrong labels on the disc.
         network: "convolutional", for images, has kernels 32 and 64, and m neurons
@@ -232,7 +232,8 @@ figure = Panels(
 def claims(ds: xr.Dataset) -> list[Claim]:
     """For every source: first the line, later more than the line.
 
-    On "xor_clusters", the control, a line knows nothing and the network learns all.
+    On "xor_clusters", the control, a line has no information and the network learns
+    all.
     """
     out = []
     for source in ds["source"].values:
@@ -270,10 +271,10 @@ def _of_line(cell: xr.Dataset, name: str) -> list[Claim]:
 
 
 def _early(seen: Phases, name: str, source: str) -> list[Claim]:
-    """Ratios of all seeds together: one of them may gain next to no bits.
+    """Ratios over all seeds together, because one seed may gain almost no bits.
 
-    The paper's word is improvement.  The sums also have what a network knows before it
-    is trained, at every record.
+    The paper speaks of improvement.  The sums also contain the information that a
+    network has before training, at every record.
     """
     gained = seen.improved[np.isfinite(seen.improved).all(axis=1)]
     rows = {
@@ -290,7 +291,7 @@ def _early(seen: Phases, name: str, source: str) -> list[Claim]:
 
 
 def _of_control(cell: xr.Dataset, name: str) -> list[Claim]:
-    """Here I(L;Y) = 0; the network learns the classes nevertheless."""
+    """Here I(L;Y) = 0, and the network still learns the classes."""
     known = quantity(cell, "linear", "network").isel(time=-1)
     text = f"{name}: I(F;Y) at the end, smallest (bit)"
     return [smallest_of(text, known, (0.95, 1.0), "ours")]

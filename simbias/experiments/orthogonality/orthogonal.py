@@ -1,13 +1,13 @@
 """Orthogonal data: number of directions at the end, by width and initialisation scale.
 
-One neuron that is active on all positive samples and one that is active on all negative
-samples are enough for the interpolator of least norm.  The flow from a small
-initialisation finds them if they exist at initialisation.  For this m must be of the
-order of 2ⁿ.  With fewer neurons several have to share a sign.  How many is an open
-question; here they are counted for each m and λ.
+Two neurons are enough for the interpolator of least norm: one is active on all positive
+samples, the other on all negative samples.  The flow from a small initialisation finds
+them if they exist at initialisation.  For this m must be of the order of 2ⁿ. With fewer
+neurons several share a sign.  How many is an open question; here they are counted for
+each m and λ.
 
 `width` counts directions (2°) with more than 1 % of the mass.  Neurons that miss only a
-small label are rivals of the fastest one; their mass vanishes only like λ^(2(1 − ρ)),
+small label are rivals of the fastest one.  Their mass vanishes only like λ^(2(1 − ρ)),
 see `oracle`.  With labels N(0, 1) λ = 1e-40 is not small enough for the theorem; with
 labels ±1 it is.  The published run has n = 75, d = 150 and labels of a teacher, and the
 preset `paper` has that size.  The published inputs are Gaussian and not exactly

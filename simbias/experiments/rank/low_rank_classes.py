@@ -49,7 +49,7 @@ def make(
     Args:
         key: random key.
         classes: k, 3 or more.
-        scale: of the initial weights.
+        scale: scale of the initial weights.
         depth: N, number of matrices, 2 or more.
         m: width of the hidden layers.
         n: training samples.

@@ -8,8 +8,8 @@ labels are flipped, so that no hyperplane separates the classes.  Then nothing g
 and the rank depends on the initialisation.
 
 The flow is θ' = ∇ ln ln(1 + 1/L).  Its path is that of the gradient flow, and in its
-time ‖θ‖² grows like 2Nt.  Stable ranks come to 1 like 1/t in this time, and like
-(ln t)^(−2/N) in the time of the flow of L.
+time ‖θ‖² grows like 2Nt.  Stable ranks tend to 1 like 1/t in this time, and like (ln
+t)^(−2/N) in the time of the flow of L.
 
 Reference: Ji & Telgarsky (2019), arXiv:1810.02032; sizes and samples are ours.
 """
@@ -66,7 +66,7 @@ def make(
     Args:
         key: random key.
         points: "separable", or "flipped", where on average every fifth label is wrong.
-        scale: of the initial weights.
+        scale: scale of the initial weights.
         depth: N, number of matrices, 2 or more.
         m: width of the hidden layers.
         n: training samples.

@@ -2,9 +2,9 @@
 
 A linear map is known on fewer samples than it has inputs.  Of 20,000 random chains of
 matrices we take the one that fits these samples best.  The deeper the chains, the lower
-the effective rank of what is found.  Chains that are not selected have the same
-dependence on depth (control).  So the bias is in the law of a product of matrices, and
-gradient descent from a random initialisation has it too.
+the effective rank of this best one.  Chains that are not selected have the same
+dependence on depth (control).  So the bias comes from the law of a product of matrices,
+and gradient descent from a random initialisation has it too.
 
 Reference: Huh et al. (2023), arXiv:2103.10427, section 4 on what is not due to gradient
 descent; sizes are ours, small enough that some of the chains fit.

@@ -4,8 +4,8 @@ Products of 1 to 4 matrices learn y = Wx from half as many samples as inputs, by
 gradient descent and by Adam.  W has rank 1, or full rank in the control.  The deeper
 the network, the lower the effective rank of the product.  The gain in test error is
 bounded.  For an isotropic W, the part of W outside the span of the samples is symmetric
-about 0, whatever the training data are.  So on average over such W no method has a
-smaller error than the solution of least norm.
+about 0, for any training data.  So on average over such W no method has a smaller error
+than the solution of least norm.
 
 Reference: Huh et al. (2023), arXiv:2103.10427, section 4, on least squares; sizes,
 rates and the bound are ours.
@@ -58,7 +58,7 @@ def make(
 
     Args:
         key: random key.
-        scale: of the initial weights, N(0, scale²/m).
+        scale: scale of the initial weights, N(0, scale²/m).
         rank: rank of the map, 1 to m.
         depth: number of matrices, 1 to `most`.
         most: the largest depth; as many matrices are drawn.

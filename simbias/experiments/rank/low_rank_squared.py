@@ -75,7 +75,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """No rank one from a start of order one."""
+    """No rank one from an initialisation of order one."""
     out = []
     for scale in ds["scale"].values:
         rank = ds["stable_rank"].sel(scale=scale).isel(time=-1, layer=slice(0, -1))

@@ -89,7 +89,7 @@ experiment = presets(
 
 
 def best_depth(loss: xr.DataArray) -> xr.DataArray:
-    """Logarithm of the depth of least loss, NaN where a member is missing."""
+    """Logarithm of the depth of least loss; NaN if a network is missing."""
     is_whole = loss.notnull().all("depth")
     index = loss.fillna(np.inf).argmin("depth")
     return xr.ufuncs.log(loss["depth"].astype(float))[index].where(is_whole)

@@ -1,19 +1,20 @@
 """ReLU networks with K linear last layers: these end with rank 1, the others do not.
 
 The network has five matrices without biases, W_5 ⋯ W_{6−K} φ(⋯ φ(W_1 x)), and learns
-two classes under the logistic loss.  The stable rank of the last K matrices comes to 1
+two classes under the logistic loss.  The stable rank of the last K matrices tends to 1,
 and neighbours align, for the same reason as in a linear network (`low_rank_linear`).
 For layers below a ReLU only norms are balanced, and these layers keep a larger rank.
 
-Derived here: a ReLU network tells two classes by two paths, one for each, which share
-no neuron.  A layer of M between ReLUs then has two singular values p and q, and largest
-margin asks for p/q = (γ₋/γ₊)^{1/(M+1)}, γ± the margins of the best line for each class
-alone.  Its stable rank is 1 + (q/p)²: 2 for equal margins, above 1½ while they differ
-by less than a factor of 2^{(M+1)/2}.  The first layer is an exception: the lines of two
-classes may be opposite, ±w, so that it has rank 1.
+Derived here: a ReLU network separates two classes by two paths, one for each, which
+share no neuron.  A layer of M between ReLUs then has two singular values p and q.  The
+largest margin needs p/q = (γ₋/γ₊)^{1/(M+1)}, with γ± the margins of the best line for
+each class alone.  The stable rank of the layer is 1 + (q/p)².  It is 2 for equal
+margins, and above 1½ while they differ by less than a factor of 2^{(M+1)/2}. The first
+layer is an exception: the lines of two classes may be opposite, w and −w, and then it
+has rank 1.
 
-There is no exact flow for deep ReLU networks here.  Steps of descent have one length,
-θ ← θ − rate·g/‖g‖ with g the gradient of ln L.  For short steps this is the path of the
+There is no exact flow for deep ReLU networks here.  Steps of descent have one length, θ
+← θ − rate·g/‖g‖ with g the gradient of ln L.  For short steps this is the path of the
 gradient flow, parametrised by its length.  Runs with two step lengths check that steps
 are short enough.
 
@@ -64,7 +65,7 @@ def make(
         key: random key.
         source: "blobs", "digits" or "mnist", the digits 0 and 1.
         linear: K, from 1 (an ordinary network) to 5 (a linear one).
-        scale: of the initial weights.
+        scale: scale of the initial weights.
         m: width of the hidden layers.
         n: training samples.
         d: inputs of the blobs.

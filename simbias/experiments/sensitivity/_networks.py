@@ -30,8 +30,9 @@ def network_of(
 ) -> AbstractNetwork:
     """One of three kinds, of `depth` layers (an LSTM at most two), with one output.
 
-    An "mlp" has ReLU layers, and in each law what the others have of matrices and
-    biases; it does not know which bits are neighbours, nor do the others drop bits.
+    An "mlp" has ReLU layers, and each law is that of the matrices and biases of the
+    other kinds.  It has no information about which bits are neighbours.  No kind drops
+    input bits.
 
     Raises:
         ValueError: for a name that is not known, or a size or number out of range.

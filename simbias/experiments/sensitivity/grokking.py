@@ -1,21 +1,21 @@
 """Grokking: sums modulo p are memorised, later generalised; sensitivity falls then.
 
 A transformer of one layer learns a + b modulo p from a part of all pairs (a, b).  It
-soon fits these pairs.  Only after many more steps is it right on the others, the test
-set.  The sensitivity is the share of training pairs for which the class changes when
-Gaussian noise is added to the embeddings of a and b.  In the paper the sensitivity
-falls while the test accuracy rises.
+soon fits these pairs.  Only after many more steps is it right on the other pairs, the
+test set.  Gaussian noise is added to the embeddings of a and b.  The sensitivity is the
+share of training pairs for which the predicted class then changes.  In the paper the
+sensitivity falls while the test accuracy rises.
 
-The published network has no layer normalisation.  With it the size of the embeddings
-does not matter to the outputs, weight decay shrinks them, and noise of one size grows
-beside them.  So there are networks with and without it, and noise of one size and
-noise relative to the embeddings.
+The published network has no layer normalisation.  With layer normalisation the outputs
+do not depend on the size of the embeddings.  Weight decay then shrinks the embeddings,
+and noise of a fixed size becomes relatively larger.  So there are networks with and
+without it, and noise of a fixed size and noise relative to the embeddings.
 
-Control: without weight decay the sample is fitted alike, and nothing more happens in
-the same time.
+Control: without weight decay the sample is fitted equally well, and nothing more
+happens in the same time.
 
-Reference: Vasudeva, Fu, Zhou, Kau, Huang & Sharan (2024), arXiv:2403.06925, where
-p = 113, and Power et al. (2022), arXiv:2201.02177; the sizes of the preset `quick` are
+Reference: Vasudeva, Fu, Zhou, Kau, Huang & Sharan (2024), arXiv:2403.06925, where p =
+113, and Power et al. (2022), arXiv:2201.02177; the sizes of the preset `quick` are
 ours, those of `paper` are theirs.
 """
 
@@ -65,14 +65,14 @@ def make(
     """N of the p² pairs, `modular_sums`, and a transformer of one layer.
 
     Args:
-        key: of the pairs and of the start.
+        key: random key of the pairs and of the initial weights.
         p: the modulus.
-        n: pairs to train, fewer than p².
-        width: of a state.
-        feed_forward: neurons behind the attention.
-        heads: of the attention; they divide the width.
+        n: training pairs, fewer than p².
+        width: entries of a state.
+        feed_forward: neurons after the attention.
+        heads: heads of the attention, a divisor of the width.
         has_norm: whether layer normalisation precedes each part and the read-out.
-        has_skips: whether attention and neurons are added to what they read.
+        has_skips: whether attention and neurons are added to their inputs.
 
     Raises:
         ValueError: for a size that is no positive integer, or too many pairs.
@@ -134,7 +134,7 @@ experiment = presets(
 
 
 def sensitivities(part: xr.Dataset) -> xr.DataArray:
-    """Both of them, over `noise`."""
+    """Both sensitivities, over `noise`."""
     noise = xr.DataArray(["noise 0.1", "noise ½ of the embeddings' size"], dims="noise")
     return xr.concat([part["sensitivity"], part["relative"]], noise)
 
@@ -170,19 +170,19 @@ figure = Panels(
 
 
 def rate(ds: xr.Dataset) -> float:
-    """The rate of AdamW: a coordinate where the cell has it, the experiment's else."""
+    """Learning rate of AdamW: the coordinate of the cell, or that of the experiment."""
     return float(ds.get("flow.rate", RATE))
 
 
 def moments(part: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """When the sample is fitted, and when the test accuracy follows; NaN if never."""
+    """Times at which the sample is fitted and the test accuracy follows, or NaN."""
     accuracy = part["accuracy"]
     fitted = first_passage(accuracy.sel(sample="train", drop=True), FITTED)
     return fitted, first_passage(accuracy.sel(sample="test", drop=True), UNDERSTOOD)
 
 
 def _or_never(when: xr.DataArray, part: xr.Dataset) -> xr.DataArray:
-    """Infinite for a network with a result that was never there, not left out."""
+    """Infinite, not NaN, for a network with a result that never reaches the level."""
     is_known = part["accuracy"].isel(time=-1, sample=0, drop=True).notnull()
     return when.fillna(np.inf).where(is_known)
 
@@ -193,13 +193,13 @@ def since_fitted(part: xr.Dataset, name: str) -> xr.DataArray:
 
 
 def fall(part: xr.Dataset, name: str) -> xr.DataArray:
-    """Sensitivity when the sample is first fitted, less that at the end; by seed."""
+    """Sensitivity when the sample is first fitted, minus that at the end; by seed."""
     first = at_times(part[name], moments(part)[0])
     return first - part[name].isel(time=-1, drop=True)
 
 
 def fallen(part: xr.Dataset, name: str) -> xr.DataArray:
-    """When it has fallen to half of what it was when the sample was fitted; NaN."""
+    """Time at which the sensitivity has fallen to half since fitting; NaN if never."""
     first = at_times(part[name], moments(part)[0])
     return first_passage(1 - since_fitted(part, name) / first, 0.5)
 
@@ -211,7 +211,7 @@ def together(part: xr.Dataset, name: str) -> xr.DataArray:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Of networks without layer normalisation, as published, and of those with it."""
+    """Claims for networks without layer normalisation, as published, and with it."""
     steps = float(ds["time"][-1]) / rate(ds)
     enough = {f"{STEPS} steps": steps >= STEPS - 0.5}
     out = []
@@ -223,7 +223,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _with_decay(ds: xr.Dataset, has_norm: bool) -> list[Claim]:
-    """Fitted early, generalises late; the sensitivity falls with it."""
+    """Fitted early, generalises late; the sensitivity falls meanwhile."""
     out, decay = [], float(ds[DECAY].max())
     if decay == 0:
         return out
@@ -253,7 +253,7 @@ def _with_decay(ds: xr.Dataset, has_norm: bool) -> list[Claim]:
 
 
 def _without_decay(ds: xr.Dataset) -> list[Claim]:
-    """The control: fitted alike, and no generalisation."""
+    """The control: fitted equally well, and no generalisation."""
     out, decays = [], ds[DECAY].values
     if decays.min() > 0:
         return out

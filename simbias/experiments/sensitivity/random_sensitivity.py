@@ -1,12 +1,12 @@
 """Sensitivity at initialisation: low for transformers, not for LSTMs.
 
 The sensitivity S(f) of a function on {−1, +1}ⁿ is the share of bits that change it when
-they are flipped: 0 for a constant, 1/n for one bit, ½ for a random function, 1 for the
-parity of all.  Networks are drawn from an initial law and never trained.  Transformers
-lie far below LSTMs, the more so the larger their weights; a multilayer perceptron of
-large weights lies between.
+they are flipped.  It is 0 for a constant, 1/n for one bit, ½ for a random function and
+1 for the parity of all bits.  Networks have random weights of an initial law and are
+never trained.  Transformers lie far below LSTMs, and the gap grows with the weights.  A
+multilayer perceptron with large weights lies between.
 
-On the whole cube one evaluation tells everything: neighbours are found by their
+One evaluation on the whole cube is enough: the neighbours of a string follow from its
 number.
 
 Reference: Bhattamishra, Patel, Kanade & Blunsom (2023), arXiv:2211.12316, section 4,
@@ -49,10 +49,10 @@ def make(
     Args:
         key: random key.
         network: "transformer", "lstm" or "mlp".
-        law: of the weights: "uniform" U(±10), "normal" of deviation 10, "xavier" or
+        law: law of the weights: "uniform" U(±10), "normal" of deviation 10, "xavier" or
             "default", that of torch; see `simbias.networks.transformer`.
         n: bits, 12 at most.
-        width: of a state or a hidden layer.
+        width: entries of a state, or neurons of a hidden layer.
         depth: layers; of an LSTM two at most.
     """
     key_data, key_network = jax.random.split(key)
@@ -78,7 +78,7 @@ experiment = presets(
 
 
 def largest_n(ds: xr.Dataset) -> xr.DataArray:
-    """Mean over the networks of the weight of each degree, at the largest n."""
+    """Mean weight of each degree over the networks, at the largest n."""
     return ds["weights"].isel(n=-1).mean("seed")
 
 
@@ -111,7 +111,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Who lies below whom in every law."""
+    """Order of the sensitivities in every law."""
     top, seen = int(ds["n"][-1]), ds["sensitivity"].isel(time=0, n=-1)
     transformer, lstm, mlp = (at(seen, "network", k) for k in NAMES)
     apart, out = lstm - transformer, []

@@ -1,13 +1,13 @@
 """Patch sensitivity: how often a patch of noise changes the class, by architecture.
 
 A vision transformer, a convolutional network and a perceptron learn the classes of the
-same small images until they fit them.  The sensitivity is the share of pairs of an
-image and one of its patches for which the class changes when noise is in the place of
-that patch.  The published order is transformer below convolutional network and
-perceptron, at the same accuracy on the sample.
+same small images until they fit them.  One patch of an image is replaced by noise.  The
+sensitivity is the share of pairs (image, patch) for which the predicted class changes.
+The published order is transformer below convolutional network and perceptron, at the
+same accuracy on the sample.
 
-Control: when every patch is noise nothing of the image is left, and whatever the
-network is, it says the class of the image with odds of one in the number of classes.
+Control: if every patch is noise, nothing of the image remains.  Then every network is
+right with a probability of one over the number of classes.
 
 Reference: Vasudeva, Fu, Zhou, Kau, Huang & Sharan (2024), arXiv:2403.06925, of CIFAR-10
 and other images; images, sizes, rate and steps are ours.
@@ -68,14 +68,14 @@ def make(
     perceptron `depth` layers of 2w neurons.
 
     Args:
-        key: of the sample and of the start.
+        key: random key of the sample and of the initial weights.
         network: "transformer", "convolutional" or "mlp".
-        n: images to train.
-        n_test: of the test sample.
+        n: training images.
+        n_test: images of the test sample.
         width: w, divisible by four.
         depth: layers.
         noise: share of wrong labels; above 1 - 1/classes there is nothing to learn.
-        source: of the images, as for `simbias.datasets.vision.images`.
+        source: name of the images, as for `simbias.datasets.vision.images`.
         data_dir: folder with the files of MNIST or CIFAR-10.
     """
     one_of("network", network, get_args(Kind))
@@ -132,13 +132,13 @@ experiment = presets(
 
 
 def on_the_way(part: xr.Dataset) -> xr.DataArray:
-    """S where `LEVEL` of the sample is first told, linear between records; by seed."""
+    """S where the accuracy on the sample reaches `LEVEL`, interpolated; by seed."""
     reached = first_passage(fit(part), LEVEL)
     return at_times(part["sensitivity"], reached)
 
 
 def odds(ds: xr.Dataset) -> float:
-    """1 − 1/classes: how often a guess is another class."""
+    """1 − 1/classes: the probability that a random class is another class."""
     return 1 - 1 / CLASSES[str(ds["source"].item())]
 
 
@@ -185,7 +185,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """All fit; who is less sensitive, at the end and on the way; whole images."""
+    """All fit; order of the networks at the end and during training; whole images."""
     end, chance = ds.isel(time=-1), odds(ds)
     text = "train accuracy at the end, least of all networks"
     source = "ours: what is compared fits alike"

@@ -1,14 +1,14 @@
 """Sensitivity after training: lower for transformers than LSTMs; wrong labels too.
 
-Networks of a string of n bits are trained on some of the 2ⁿ strings and tested on the
+Networks on strings of n bits are trained on some of the 2ⁿ strings and tested on the
 others.  A transformer that has learned a parity of k bits has the sensitivity S = k/n,
-and is right where labels were wrong; an LSTM fits the wrong labels, and ends nearer to
-½, the S of a random function.  On the parity of all bits, of S = 1, most LSTMs learn
-it, and most transformers do not.
+and is right where labels were wrong.  An LSTM fits the wrong labels, and its S ends
+nearer to ½, that of a random function.  Most LSTMs learn the parity of all bits, with S
+= 1, and most transformers do not.
 
-Tossed labels are the control: the class of a test string is a matter of chance.
-Seeds are of two kinds, those that learn a parity and those that do not, so that shares
-are claimed beside means.  Of ten bits the sample is 39 % of all strings.
+Tossed labels are the control: the class of a test string is random.  Some seeds learn a
+parity and others do not, so the claims are about shares as well as means.  For ten bits
+the sample is 39 % of all strings.
 
 Reference: Bhattamishra, Patel, Kanade & Blunsom (2023), arXiv:2211.12316, sections 5
 and 6, where n = 40, k = 4 and 30,000 strings; sizes, rate and steps are ours.
@@ -74,12 +74,12 @@ def make(
         network: "transformer", "lstm" or "mlp".
         n: bits; above 12 with `n_test`, and `Sensitivity(samples=…)`, as in "paper".
         k: relevant bits of "sparse".
-        rows: strings of the sample; the others are the test.
+        rows: training strings; the others are for the test.
         flips: share of wrong labels of "sparse".
-        width: of a state or a hidden layer.
+        width: entries of a state, or neurons of a hidden layer.
         depth: layers; of an LSTM two at most.
-        law: of the weights at the start; see `simbias.networks.transformer`.
-        heads: of the transformer; they divide the width.
+        law: law of the initial weights; see `simbias.networks.transformer`.
+        heads: heads of the transformer, a divisor of the width.
         n_test: strings of a test sample that is drawn, as is then the sample; 0 takes
             all strings that are not in the sample.
     """
@@ -134,7 +134,7 @@ experiment = presets(
 
 
 def level_of(ds: xr.Dataset) -> xr.DataArray:
-    """Sensitivity of the target of a part."""
+    """Sensitivity of the target of a part of the result."""
     return xr.DataArray(level(ds, str(ds["target"].item())))
 
 
@@ -168,7 +168,7 @@ figure = Panels(
 
 
 def rate(ds: xr.Dataset) -> float:
-    """The rate of Adam: a coordinate where it is an axis, the experiment's else."""
+    """Learning rate of Adam: its coordinate if it has one, or the experiment's."""
     return float(ds.get("flow.rate", RATE))
 
 
@@ -179,7 +179,7 @@ def level(ds: xr.Dataset, target: str) -> float:
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """S rises; whose is lower; who sees through noise; and who learns the parity."""
+    """S rises; order of the networks; wrong labels; share that learns the parity."""
     steps = float(ds["time"][-1]) / rate(ds)
     of = {"sparse": _of_wrong_labels, "random": _of_tossed_labels, "full": _of_all_bits}
     rows = [of[str(v)](ds.sel(target=v)) for v in ds["target"].values]
@@ -188,7 +188,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _less(part: xr.Dataset, of: str, text: str, high: str, low: str) -> Claim:
-    """Of a measure at the end: that of one kind of network less that of another."""
+    """A measure at the end: one kind of network minus another."""
     both = [at(part[of].isel(time=-1), "network", kind) for kind in (high, low)]
     text = f"{text}: {NAMES[high]} less {NAMES[low]}"
     return difference_of(text, both[0], both[1], (0, 1), PAPER)
@@ -239,7 +239,7 @@ def _of_wrong_labels(part: xr.Dataset) -> list[Claim]:
 
 
 def _known(end: xr.Dataset, is_so: Callable[[xr.DataArray], Any]) -> xr.DataArray:
-    """What is so of the test accuracy, as 1 and 0; NaN without one."""
+    """Whether the test accuracy meets a condition, as 1 and 0; NaN without a value."""
     seen = end["test_accuracy"]
     return is_so(seen).astype(float).where(seen.notnull())
 

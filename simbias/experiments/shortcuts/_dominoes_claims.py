@@ -1,4 +1,4 @@
-"""What is claimed of dominoes: over training, by weight decay, at the end."""
+"""Claims on dominoes: over training, by weight decay, at the end."""
 
 import numpy as np
 import xarray as xr
@@ -34,10 +34,10 @@ def _quarter_and_end(
 
 
 def over_training(part: xr.Dataset, where: str) -> list[Claim]:
-    """From a quarter of training to its end, as the paper's test does.
+    """From a quarter of training to its end, as in the paper's test.
 
-    The paper's networks decay.  Without decay the bands are ours, and it is asked that
-    nothing of relevance is lost; with exceptions (ρ < 1) nothing is known to us.
+    The paper's networks have weight decay.  Without it the bands are ours, and ask for
+    no relevant fall.  With exceptions (ρ < 1) we know no prediction.
     """
     is_pure = float(part["correlation"]) == 1
     decays = DECAY not in part.coords or bool(part[DECAY] > 0)
@@ -69,7 +69,7 @@ def _growth(text: str, first: np.ndarray, last: np.ndarray, source: str) -> Clai
 
 
 def by_decay(part: xr.Dataset, where: str) -> list[Claim]:
-    """What the largest decay adds to the fall, pair by pair, over none."""
+    """The additional fall due to the largest decay, in pairs, relative to none."""
     ends = [part.isel({DECAY: i}) for i in (-1, 0)]
     more, none = (np.subtract(*_quarter_and_end(p, "complex_probe")) for p in ends)
     text = f"fall with decay − fall without, pair by pair, mean, ρ = 1{where}"
@@ -111,7 +111,7 @@ def at_the_end(last: xr.Dataset, chance: float, where: str) -> list[Claim]:
 
 
 def against_control(last: xr.Dataset, chance: float, where: str) -> Claim:
-    """What the probe finds where the digit suffices, and where it does not help."""
+    """The probe where the digit suffices, and where it has no information."""
     probe = last["complex_probe"].sel(probe="accuracy")
     free, same = (probe.isel(correlation=i).values for i in (0, -1))
     is_pair = abs(float(last["correlation"][0]) - chance) < 1e-9

@@ -1,4 +1,4 @@
-"""What the experiments on low-dimensional inputs share: networks, panels, claims."""
+"""Networks, panels and claims that the experiments on low-dimensional inputs share."""
 
 import dataclasses
 from typing import Any, ClassVar
@@ -62,7 +62,7 @@ def paired(key: PRNGKeyArray, *, d: int, m: int, scale: Real) -> Paired:
 
 
 def scores(score: str, **options: Any) -> Curves:
-    """Of `ProjectedScores` at the end against λ, by what was exchanged."""
+    """Final values of `ProjectedScores` against λ, by exchanged part."""
 
     def at_the_end(part: xr.Dataset) -> xr.DataArray:
         seen = part["scores"].isel(time=-1).sel(score=score)
@@ -81,10 +81,10 @@ RANKS = Curves("rank", colour="scale", mark="o", xscale="symlog", xlabel="time")
 
 
 def claims_at(part: xr.Dataset, scale: float, few: int) -> list[Claim]:
-    """What a rich or a lazy λ says; of one in between, nothing.
+    """Claims for a rich or a lazy λ; none for a λ in between.
 
     Args:
-        part: of one λ: `scores`, of `ProjectedScores`, and `rank` of its first layer.
+        part: results for one λ: `scores`, of `ProjectedScores`, and `rank`, of W.
         scale: λ.
         few: the largest effective rank of a rich network.
     """

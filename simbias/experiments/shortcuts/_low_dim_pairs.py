@@ -1,4 +1,4 @@
-"""A network, and second ones of which one is given what the first leaves aside."""
+"""A network, and second networks, one of which is trained without its directions."""
 
 import dataclasses
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ STEPS = 1000
 
 
 class Pairs(AbstractNetwork):
-    """f₂ of P⊥x and of x, which are trained from one start, and f₁, which is not.
+    """f₂ on P⊥x and on x, both trained from one initialisation, and f₁, not trained.
 
     `main` holds orthonormal rows, the directions of P.
     """
@@ -42,14 +42,14 @@ class Pairs(AbstractNetwork):
 def pairs_on(
     data: Dataset, key: PRNGKeyArray, *, m: int, scale: Real, rate: float
 ) -> tuple[Dataset, Pairs]:
-    """The sample with its labels twice, and networks of which the first is trained.
+    """The sample with its labels twice; the first network is already trained.
 
     Args:
         data: with labels ±1, and a test sample.
-        key: of the networks.
+        key: random key of the networks.
         m: neurons of each network, even.
         scale: λ of all networks.
-        rate: of the `STEPS` steps that the first network makes.
+        rate: learning rate of the `STEPS` steps of the first network.
 
     Raises:
         ValueError: for a size or number out of range, or without a test sample.
@@ -81,7 +81,7 @@ def _trained(network: Paired, data: Dataset, rate: float) -> Paired:
 
 
 def pair_scores(told: str, **options: Any) -> Curves:
-    """Of `PairScores` against noise, beside the accuracy of the first network."""
+    """`PairScores` against noise, and the accuracy of the first network."""
 
     def values(part: xr.Dataset) -> xr.DataArray:
         seen = part["pairs"].sel(told=told, drop=True)
@@ -98,7 +98,7 @@ def pair_scores(told: str, **options: Any) -> Curves:
 
 
 def claims_of_pairs(last: xr.DataArray, compared: tuple[float, ...]) -> list[Claim]:
-    """What `PairScores` say at the end.
+    """Claims on the final `PairScores`.
 
     Args:
         last: the scores, of one cell.

@@ -1,4 +1,4 @@
-"""How the residual network on dominoes is trained in print.
+"""The published training of the residual network on dominoes.
 
 Reference: Tsoy & Konstantinov (2024), arXiv:2405.17299, and its replication files.
 """
@@ -43,7 +43,7 @@ def published_descent(n: int = 37_500, epochs: int = 256) -> Descent:
 
 
 def published_times(flow: Descent, records: int = RECORDS) -> tuple[float, ...]:
-    """Clock of the published descent at equal numbers of steps."""
+    """Times of the published descent at equal numbers of steps."""
     schedule = flow.schedule
     assert isinstance(schedule, WarmUp)
     k = np.arange(schedule.steps)

@@ -33,7 +33,7 @@ NAMES = {"nothing": "as it is", "simple": "S-randomised", "complex": "Sᶜ-rando
 
 
 def measures() -> dict[str, AbstractMeasure]:
-    """What is recorded along the way."""
+    """Measures during training."""
     return {
         "train_loss": TrainLoss(logistic),
         "train_accuracy": TrainSignAccuracy(),
@@ -42,7 +42,7 @@ def measures() -> dict[str, AbstractMeasure]:
 
 
 def labels_of(cell: xr.Dataset) -> np.ndarray:
-    """±1 for every column of `logits`, of one sample."""
+    """±1 for every column of `logits`, for one sample."""
     where = {k: cell[k].item() for k in ("law", "training")}
     first = int(cell["start"][0])
     test = initial(cell, seed=int(cell["seed"]), start=first, **where)[0].test
@@ -51,12 +51,12 @@ def labels_of(cell: xr.Dataset) -> np.ndarray:
 
 
 def is_learned(cell: xr.Dataset) -> bool:
-    """True if every member has learned the training sample to the level of its stop."""
+    """True if every network has learned its sample to the level of its stop."""
     return bool((cell["status"] == Status.CONVERGED).all())
 
 
 def placed(claims: list[Claim], cell: xr.Dataset, *, is_learned: bool) -> list[Claim]:
-    """Claims on one case, whose samples every member must have learned."""
+    """Claims on one case, in which every network must have learned its sample."""
     return [
         dataclasses.replace(
             claim, statement=f"{cell['case'].item()}: {claim.statement}"
@@ -70,8 +70,8 @@ def auc_claims(cell: xr.Dataset, aucs: dict[str, float], source: str) -> list[Cl
 
     Args:
         cell: one point of the grid.
-        aucs: by statement, which says "S-randomised" of those at ½.
-        source: of all of them.
+        aucs: by statement; those with "S-randomised" are expected at ½.
+        source: source of all claims.
     """
     half = int(cell["n_test"]) // 2
     chance = NAMES["simple"]
@@ -86,7 +86,7 @@ def auc_claims(cell: xr.Dataset, aucs: dict[str, float], source: str) -> list[Cl
 def accuracy_claim(
     statement: str, cell: xr.Dataset, values: xr.DataArray, at: float, source: str
 ) -> Claim:
-    """The accuracy farthest from what a law says, on the test sample."""
+    """The accuracy on the test sample that is farthest from a law."""
     return statistic_of(
         statement, farthest(values, at), binomial_band(cell, at), source
     )
@@ -125,23 +125,23 @@ def binomial_band(cell: xr.Dataset, at: float) -> tuple[float, float]:
 
 
 def within_reach(radius: float) -> float:
-    """Share of a linear coordinate that such a perturbation takes across 0."""
+    """Share of a linear coordinate that such a perturbation moves across 0."""
     return (radius - MARGIN) / (1 - MARGIN)
 
 
 def chance_band(cell: xr.Dataset) -> tuple[float, float]:
-    """½ ∓ four standard errors of the AUC of a score that knows nothing, and 0.01."""
+    """½ ∓ (four standard errors of the AUC of a score without information + 0.01)."""
     half = 4 / (3 * int(cell["n_test"])) ** 0.5 + 0.01
     return 0.5 - half, 0.5 + half
 
 
 def is_noisy(cell: xr.Dataset) -> bool:
-    """True if the linear coordinate tells the class with errors."""
+    """True if the linear coordinate determines the class only with errors."""
     return float(cell["noise"]) > 0 and cell["law"].item()[0] == "L"
 
 
 def best_line(cell: xr.Dataset) -> xr.DataArray:
-    """Accuracy of the best linear classifier, where the linear coordinate errs."""
+    """Accuracy of the best linear classifier, if the linear coordinate has errors."""
     return (1 - cell["noise"] / 2).where(is_noisy(cell))
 
 
@@ -163,7 +163,7 @@ def _name(cell: xr.Dataset, has_laws: bool) -> str:
 
 
 def _right_under_attack(cell: xr.Dataset) -> str:
-    """Text for a title; of several networks the least."""
+    """Text for a title; for several networks the smallest value."""
     if "attacked" not in cell:
         return ""
     right = float(cell["attacked"].sel(attack="accuracy").min())
@@ -171,7 +171,7 @@ def _right_under_attack(cell: xr.Dataset) -> str:
 
 
 def _of_the_way(part: xr.Dataset) -> xr.DataArray:
-    """Training accuracy, and the three test scores: accuracies of noisy data."""
+    """Training accuracy, and the three test scores: accuracies for noisy data."""
     score, text = ("accuracy",) * 2 if float(part["noise"]) > 0 else ("auc", "AUC")
     test = part["scores"].sel(score=score, randomised=list(NAMES), drop=True)
     test = test.assign_coords(randomised=[f"{text}, {k}" for k in NAMES.values()])
@@ -180,7 +180,7 @@ def _of_the_way(part: xr.Dataset) -> xr.DataArray:
 
 
 def _shown_times(part: xr.Dataset) -> xr.DataArray:
-    """Zero has no place on a logarithmic axis."""
+    """Times for a logarithmic axis, with half of the first time instead of 0."""
     time = part["time"]
     return time.where(time > 0, time[1] / 2)
 
@@ -241,6 +241,6 @@ def draw_logits(axes: Any, cell: xr.Dataset) -> None:
 
 
 def farthest(values: xr.DataArray | np.ndarray, law: float) -> float:
-    """Of all entries the one farthest from `law`, in their own units; NaN if one is."""
+    """The entry farthest from `law`, in their own units; NaN if one is NaN."""
     seen = np.ravel(np.asarray(values))
     return float(seen[np.argmax(np.abs(seen - law))])

@@ -1,4 +1,4 @@
-"""Claims on slabs: of plain networks, of noise in the simple one, under attack."""
+"""Claims on slabs: plain networks, noise in the simple coordinate, and attacks."""
 
 import dataclasses
 import json
@@ -36,7 +36,7 @@ _MOVED["MS-5-7"] = 1 / 16
 
 
 def claims_of_plain(cell: xr.Dataset) -> list[Claim]:
-    """AUC of every network and of their ensemble; what a universal attack does."""
+    """AUC of every network and of their ensemble; effect of a universal attack."""
     law, aucs = cell["law"].item(), aucs_of(cell)
     found = auc_claims(cell, aucs["nothing"], PAPER)
     # Without a simple coordinate the others have no meaning.
@@ -48,7 +48,7 @@ def claims_of_plain(cell: xr.Dataset) -> list[Claim]:
 
 
 def _of_the_rest(cell: xr.Dataset) -> Claim:
-    """What the AUC does not show: how much of the variance is due to the rest."""
+    """Share of the variance due to other coordinates, which the AUC does not show."""
     shares = cell["feature_dependence"].sel(dependence="variance_share")
     rest = shares.isel(feature=slice(1, None))
     text = "largest share of Var f of a complex coordinate"
@@ -69,9 +69,10 @@ def _of_the_attack(cell: xr.Dataset, law: str) -> list[Claim]:
 
 
 def _of_the_signed_attack(cell: xr.Dataset) -> Claim:
-    """Published is one accuracy, of one network; four standard errors are allowed for.
+    """The published accuracy is for one network; four standard errors are allowed.
 
-    Other networks are not asked: how much is left hangs on how far v is from S.
+    Other networks have no claim: their remaining accuracy depends on the distance of v
+    from S.
     """
     seen = cell["moved_by_label"].sel(attack="accuracy")
     text = f"accuracy after a move of {SIGNED_MOVE:g} by the sign of the label, largest"
@@ -85,7 +86,7 @@ def _of_the_signed_attack(cell: xr.Dataset) -> Claim:
 
 
 def claims_of_noise(cell: xr.Dataset) -> list[Claim]:
-    """Accuracy of the linear classifier and no more; the slabs if they are alone."""
+    """Accuracy of the linear classifier and no more; slabs are learned without it."""
     at = first_learned(cell, LEARNED if is_noisy(cell) else 1 - 1e-4)
     if is_noisy(cell):
         found = _of_noise(cell, at["scores"].sel(score="accuracy"))
@@ -96,7 +97,7 @@ def claims_of_noise(cell: xr.Dataset) -> list[Claim]:
 
 
 def first_learned(cell: xr.Dataset, level: float) -> xr.Dataset:
-    """Every member at its first record with this training accuracy, as published runs.
+    """Every network at its first record with this training accuracy, as published.
 
     `is_learned` is false where there is none.
     """
@@ -106,7 +107,7 @@ def first_learned(cell: xr.Dataset, level: float) -> xr.Dataset:
 
 
 def _of_noise(cell: xr.Dataset, accuracy: xr.DataArray) -> list[Claim]:
-    """Accuracies farthest from what the best linear classifier has."""
+    """Accuracies farthest from that of the best linear classifier."""
     best = 1 - float(cell["noise"]) / 2
     return [
         accuracy_claim(text, cell, accuracy.sel(randomised=name), at, PAPER)
@@ -135,7 +136,7 @@ def _of_one_coordinate(cell: xr.Dataset) -> Claim:
 
 
 def claims_under_attack(cell: xr.Dataset) -> list[Claim]:
-    """AUC, and accuracy under attack, of a network that sees S alone."""
+    """AUC, and accuracy under attack, of a network that uses S alone."""
     auc = cell["scores"].sel(score="auc").isel(time=-1)
     right, share = (
         cell["attacked"].sel(attack=k) for k in ("accuracy", "simple_share")

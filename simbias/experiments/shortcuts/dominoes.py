@@ -1,17 +1,18 @@
 """Dominoes: a digit that suffices suppresses the image below it.
 
-The inputs are two blocks with the same class: a digit above, and below an image whose
-class is harder to see.  The network learns the digit.  A logistic regression on its
-last layer, on inputs whose digit is that of another sample, tells how much of the lower
-block is left in the features.
+The inputs are two blocks with the same class: a digit above, and an image below whose
+class is harder to recognise.  The network learns the digit.  A logistic regression
+(probe) measures how well the features of its last layer still predict the class of the
+lower block.  The inputs of the probe have the digit of another sample.
 
 By default no files are needed: 8 × 8 digits above noisy gratings.  The preset `fashion`
-has MNIST above Fashion-MNIST, from two packages, and `fashion_paper` also has the
+has MNIST above Fashion-MNIST, from two packages.  `fashion_paper` also has the
 published training, with a narrow ResNet-18.  The preset `paper` has the published
 images and ResNet-18, and needs `--cell.data-dir FOLDER`.
 
-Controls: with `correlation` 1/classes the blocks are independent, and the digit does
-not help; without weight decay a seed has the same sample and the same start.
+Controls: with `correlation` 1/classes the blocks are independent, and the digit has no
+information.  Without weight decay a seed has the same sample and the same
+initialisation.
 
 Reference: Shah et al. (2020), arXiv:2006.07710, section 4 (MNIST–CIFAR); Tsoy &
 Konstantinov (2024), arXiv:2405.17299, figures 3 and 8–10.
@@ -76,11 +77,11 @@ def make(
     Args:
         key: random key.
         correlation: probability that the upper block has the class of the lower one.
-        classes: the first so many, from 2 to 10.
+        classes: number of classes, from 2 to 10.
         n: samples to train on.
         n_test: samples of the test set.
         noise: σ of the textures, relative to the grating; of "digits" only.
-        source: which data set.
+        source: name of the dataset.
         network: kind of network; "narrow_resnet18" has an eighth of the channels.
         scale: factor of every weight.
         data_dir: folder that holds the files of the images; nothing is downloaded.
@@ -202,7 +203,7 @@ def cases(ds: xr.Dataset) -> xr.Dataset:
 
 
 def share(part: xr.Dataset) -> xr.DataArray:
-    """Share of training that is over."""
+    """Elapsed share of training."""
     return part["time"] / part["time"][-1].item()
 
 
@@ -265,7 +266,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The network looks at the digit, and its features show less and less else."""
+    """The network uses the digit, and its features contain less and less else."""
     out = []
     for label, part in parts(ds, ("correlation",)):
         where = f", {label}" if label else ""

@@ -1,14 +1,15 @@
 """Low-dimensional inputs, dominoes: directions that a network uses, and a second one.
 
-The inputs are images of two blocks of the same class: a digit that a line tells, and a
-noisy grating that no line tells.  In the rich regime f depends on P alone, the two main
-directions of the first layer; in the lazy one, the control, the layer keeps its rank.
-Where the blocks are independent and the label is that of the grating, the other
-control, two directions are not enough and four are: sine and cosine of two gratings.
+The inputs are images of two blocks of the same class: a digit that a linear classifier
+recognises, and a noisy grating that it does not.  P projects on the two main directions
+of the first layer.  In the rich regime f depends on P alone.  In the lazy regime, the
+control, the layer keeps its rank.  The other control has independent blocks and the
+label of the grating.  There two directions are not enough, and four are: sine and
+cosine of two gratings.
 
-A second network that is given P⊥x, as in `low_dim_pair`, learns from what is left, the
-grating among it, errs elsewhere, and the pair withstands more noise than two networks
-that see the same.
+As in `low_dim_pair`, a second network is trained on P⊥x.  It learns from the remaining
+features, such as the grating, and makes other errors.  The pair is more robust to noise
+than two networks trained on the same inputs.
 
 By default no files are needed; `--cell.source mnist_cifar10 --cell.data-dir FOLDER` is
 MNIST above CIFAR-10.
@@ -73,17 +74,17 @@ def make(
     source: Source = "digits",
     data_dir: str = "",
 ) -> tuple[Dataset, Pairs]:
-    """Dominoes of two classes, their labels twice; and three networks.
+    """Dominoes of two classes, with their labels twice; and three networks.
 
     Args:
-        key: of the sample and of the networks.
+        key: random key of the sample and of the networks.
         correlation: probability that the digit has the class of the lower block.
         scale: λ of all networks, rich if small, lazy if large.
         noise: σ of the textures, relative to the grating; of "digits" only.
         n: samples.
         m: neurons of each network, even.
         n_test: test samples.
-        source: which data set.
+        source: name of the dataset.
         data_dir: folder that holds the files of the images; nothing is downloaded.
 
     Raises:
@@ -173,7 +174,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Few directions where the digit tells, four where not; the rest is found."""
+    """Few directions if the digit has the class, four if not; the rest is learned."""
     out = []
     for rho in ds["correlation"].values:
         for scale in ds["scale"].values:
@@ -187,7 +188,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _of_pairs(part: xr.Dataset) -> list[Claim]:
-    """Of one λ, whether all is learned, and of the middle one, what the pair does."""
+    """For one λ whether all is learned, and for the middle λ the gain of the pair."""
     clean = part["scores"].isel(time=-1).sel(score="accuracy", mixed="nothing")
     is_middle = float(part["scale"]) == MIDDLE
     pairs = claims_of_pairs(part["pairs"], COMPARED) if is_middle else []
@@ -197,7 +198,7 @@ def _of_pairs(part: xr.Dataset) -> list[Claim]:
 
 
 def _of_gratings(last: xr.Dataset) -> list[Claim]:
-    """The digit says nothing: a plane for each of two gratings."""
+    """The digit has no information: two directions for each of two gratings."""
     two, four = (last[k].sel(score="accuracy") for k in ("scores", "scores_of_four"))
     clean, outside = (two.sel(mixed=k) for k in ("nothing", "outside"))
     lost, band = clean - four.sel(mixed="outside"), (-0.02, 0.02)

@@ -1,17 +1,17 @@
 """Low-dimensional inputs: one direction from a small start, all in the lazy regime.
 
-Of fifty coordinates that are independent given the label one is linear, the others have
-five slabs; all tell the class.  In the rich regime the first layer becomes of low rank
-and f depends on its main directions P alone: with P⊥x taken from another sample the
-labels stay, with Px they are lost.  In the lazy regime, the control, the layer keeps
-the rank it was drawn with, and P is not what f depends on.
+Each of fifty coordinates determines the class, and they are independent given the
+label.  One is linear, the others have five slabs.  In the rich regime the first layer
+becomes of low rank, and f depends on its main directions P alone.  If P⊥x is taken from
+another sample, the labels stay the same; if Px is, they become random.  In the lazy
+regime, the control, the layer keeps its initial rank, and f does not depend on P alone.
 
-f = h(θ)/λ with weights of size λ: all λ have the same tangent kernel at the start, and
-so the same clock; a small λ is rich, a large one lazy.  Neurons come in pairs of
+f = h(θ)/λ has weights of size λ.  All λ have the same initial tangent kernel, and so
+the same time scale; a small λ is rich, a large one lazy.  Neurons come in pairs of
 opposite sign, so that f = 0 at the start.
 
-The variant `five_slabs` is another control: coordinates that all have five slabs, none
-of which a line tells apart, beside the law with one linear coordinate.
+The variant `five_slabs` is another control.  It compares a law in which all coordinates
+have five slabs with the law that has one linear coordinate.
 
 Reference: Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.00457; start and scale
 of Chizat & Bach (2019), arXiv:1812.07956; law of Shah et al. (2020), arXiv:2006.07710;
@@ -67,7 +67,7 @@ def make(
     """A sample, and a network of pairs of neurons that cancel.
 
     Args:
-        key: of the sample and of the network.
+        key: random key of the sample and of the network.
         scale: λ, rich if small, lazy if large.
         simple: slabs of the first coordinate; 2 is the linear one.
         others: slabs of all coordinates but the first.
@@ -145,12 +145,12 @@ _of_laws = Panels(
 
 
 def figure(ds: xr.Dataset) -> Figure:
-    """Against λ; of several laws against time."""
+    """Against λ; for several laws against time."""
     return (_of_laws if ds.sizes["simple"] > 1 else _of_scales)(ds)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Of the regimes; of several laws, how they differ."""
+    """Claims on the regimes; for several laws, on their differences."""
     if ds.sizes["simple"] == 1:
         return _claims_of_scales(ds.isel(simple=0))
     several = ds.sizes["scale"] > 1
@@ -164,7 +164,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _claims_of_scales(ds: xr.Dataset) -> list[Claim]:
-    """Rich: low rank, P tells all; lazy, the control: the rank of the start."""
+    """Rich: low rank, P determines the label; lazy, the control: the initial rank."""
     found, last = [], ds.isel(time=-1)
     learned = Claims(needs={"n ≥ 1000": int(ds["n"]) >= 1000})
     for scale in ds["scale"].values:
@@ -176,7 +176,7 @@ def _claims_of_scales(ds: xr.Dataset) -> list[Claim]:
 
 
 def _claims_of_laws(ds: xr.Dataset) -> list[Claim]:
-    """Both are learned; with a line two directions are enough, without they are not."""
+    """Both are learned; two directions are enough only with a linear coordinate."""
     last, rows = ds.isel(time=-1), []
     for simple in sorted({2, 5, *ds["simple"].values.tolist()}):
         band = (-0.02, 0.02) if simple == 2 else (0.05, 0.5)

@@ -1,13 +1,13 @@
 """Diverse pairs: a second network without the directions of the first errs elsewhere.
 
-A network of a small start depends on its main directions P alone.  Another one that is
-given P⊥x has to learn from all that the first left aside; together they are wrong more
-rarely, under noise too, than two networks that see the same.  The control: the second
-network, from the same start, is given x itself.
+A network from a small initialisation depends on its main directions P alone.  A second
+network is trained on P⊥x, and so has to use the other features.  Together the two are
+wrong less often than two networks trained on the same inputs, also under noise.  The
+control: the second network, from the same initialisation, is trained on x itself.
 
-One coordinate is linear, and noise inside the margin for a tenth of the rows; the
-others have five slabs and all tell the class.  The first network is trained while the
-sample is drawn, for as long as the second ones in the run.
+One coordinate is linear, but noise inside the margin for a tenth of the rows.  Each of
+the others has five slabs and determines the class.  `make` trains the first network,
+for as long as the run trains the second ones.
 
 Reference: Morwani, Batra, Jain & Netrapalli (2023), arXiv:2302.00457, OrthoP; the law,
 sizes and noise are ours.
@@ -50,10 +50,10 @@ def make(
     m: int = 100,
     n_test: int = 1000,
 ) -> tuple[Dataset, Pairs]:
-    """A sample, its labels twice; the first network is trained.
+    """A sample with its labels twice; the first network is trained here.
 
     Args:
-        key: of the sample and of the networks.
+        key: random key of the sample and of the networks.
         scale: λ of all networks.
         noise: share of rows whose linear coordinate is noise.
         n: samples.
@@ -93,7 +93,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The second learns, errs elsewhere, and the pair withstands more noise."""
+    """The second network learns, makes other errors, and the pair is more robust."""
     late = float(ds["time"][-1]) >= STEPS * RATE and int(ds["n"]) >= 2000
     found = claims_of_pairs(ds["scores"].isel(time=-1), COMPARED)
     return Claims(needs={f"t ≥ {STEPS * RATE:g}, n ≥ 2000": late}).rows(*found)

@@ -1,22 +1,24 @@
 """Slabs: networks use the simplest of fifty coordinates that each suffice.
 
 In LMS-5 the first coordinate is linear and the others have five slabs; in MS-5-7 the
-first has five slabs and the others seven.  Every coordinate classifies alone, and all
-of them together do so with a far larger margin.  Yet SGD finds a network that depends
-on the first alone: with it randomised the area under the ROC curve is ½, with all the
-others randomised it stays 1.  An ensemble of such networks is no better, and one
-universal perturbation along the first coordinate breaks them all.
+first has five slabs and the others seven.  Each coordinate classifies alone; all of
+them together have a far larger margin.  Yet SGD finds a network that depends on the
+first coordinate alone.  If this coordinate is randomised, the area under the ROC curve
+is ½; if all the others are, it stays 1.  An ensemble of such networks is no better, and
+one universal perturbation along the first coordinate changes the answers of all of
+them.
 
-In the variant `noisy` a tenth of the values of the linear coordinate are noise inside
-the margin; each of the other 49 coordinates, of seven slabs, tells the class without
-error.  SGD fits the training sample, and depends on the linear coordinate alone: its
-test accuracy is that of the linear classifier.  Control: without a linear coordinate
-(MS-7) it learns one of the others, exactly.  Claims are read off at the first record of
+In the variant `noisy`, a tenth of the values of the linear coordinate are noise inside
+the margin.  Each of the other 49 coordinates has seven slabs and determines the class
+without error.  SGD fits the training sample, and depends on the linear coordinate
+alone: its test accuracy is that of the linear classifier.  Control: without a linear
+coordinate (MS-7) it learns one of the others exactly.  Claims use the first record with
 a training accuracy of 0.995, where the published runs end.
 
-In the variant `adversarial` networks are trained on the worst inputs within 0.3, past
-the margin of the linear coordinate (0.1), not that of all together (0.7).  They still
-depend on the linear coordinate alone, and are right on the 7/9 farther than 0.3 from 0.
+In the variant `adversarial`, networks are trained on the worst inputs within 0.3.  This
+is larger than the margin of the linear coordinate (0.1), but not than that of all
+together (0.7).  They still depend on the linear coordinate alone, and are right on the
+7/9 farther than 0.3 from 0.
 
 Reference: Shah et al. (2020), The pitfalls of simplicity bias in neural networks,
 arXiv:2006.07710, sections 3 to 5, appendix E.2 for images, and notebooks 01 and 03 to
@@ -102,10 +104,10 @@ def make(
     """A sample, and a network of two logits under softmax cross-entropy.
 
     Args:
-        key: of the sample and of the networks.
-        law: of the slabs, as LMS-5.
-        training: plain, or on attacks of which norm and radius.
-        start: number of the network: an ensemble is of several on one sample.
+        key: random key of the sample and of the networks.
+        law: law of the slabs, such as LMS-5.
+        training: plain training, or the norm and radius of the attacks.
+        start: number of the network: an ensemble has several on one sample.
         d: entries of an input.
         n: samples to train on.
         n_test: samples of the test set.
@@ -126,7 +128,7 @@ def make(
 
 
 def _times(last: int, early: int = 50) -> tuple[float, ...]:
-    """Every `early` updates where LMS-5 learns, then every 500, where MS-5-7 does."""
+    """Every `early` updates where LMS-5 is learned, then every 500, for MS-5-7."""
     updates = {k for k in (*range(0, 500, early), *range(500, last, 500)) if k < last}
     return tuple(RATE * k for k in sorted({*updates, last}))
 

@@ -1,4 +1,4 @@
-"""Two-layer ReLU networks on the unit circle that train their first layer alone."""
+"""Two-layer ReLU networks on the unit circle that train only their first layer."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""Images some of whose labels are wrong in training, and what is high on a path."""
+"""Images with some wrong training labels, and high frequencies on a path."""
 
 import dataclasses
 
@@ -41,10 +41,10 @@ def make(
         key: random key.
         noise: share of the training labels that are another class, drawn uniformly.
         n: samples.
-        n_test: of the test sample, whose classes are the true ones.
+        n_test: images of the test sample, with their true classes.
         m: width.
         depth: hidden layers.
-        source: of the images, as for `simbias.datasets.vision.images`.
+        source: name of the images, as for `simbias.datasets.vision.images`.
         data_dir: folder with the files of MNIST or CIFAR-10.
 
     Raises:
@@ -94,7 +94,7 @@ def high_power(power: xr.DataArray) -> xr.DataArray:
 
 
 def high_share(power: xr.DataArray) -> xr.DataArray:
-    """Ln of the high frequencies' share of all power but that of the mean, q = 0."""
+    """Ln of the high frequencies' share of all power without the mean, q = 0."""
     return xr.ufuncs.log(
         _high(power) / power.sel({Q: slice(1, None)}).sum(Q, skipna=False)
     )

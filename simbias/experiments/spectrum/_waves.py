@@ -1,4 +1,4 @@
-"""Sums of waves, and when a network has learned each of them."""
+"""Sums of waves, and the times at which a network learns each of them."""
 
 import dataclasses
 from typing import Literal, get_args
@@ -30,7 +30,7 @@ def frequencies(count: int, spacing: int = 1) -> tuple[int, ...]:
 
 
 def check_waves(sizes: str, count: int, spacing: int, n: int) -> None:
-    """Refuse names and numbers that make no waves on n points, or no order of them.
+    """Raise for names and numbers that give no waves on n points, or no order of them.
 
     Raises:
         ValueError: for a name that is not known, a number that is no positive integer,
@@ -52,8 +52,8 @@ def waves(
 ) -> Dataset:
     """The sample xᵢ ↦ Σ A_k sin(2πki/n + φ_k), with phases drawn uniformly.
 
-    It is there once more as `others["grid"]`, of which no row is ever padding: what is
-    measured on all of that follows n.
+    `others["grid"]` has the same sample without any padding.  So measures on all of it
+    have a size that follows n.
     """
     n, k = len(x), np.asarray(frequencies(count, spacing))
     phase = jax.random.uniform(key, (count,), jnp.float64, maxval=2 * jnp.pi)
@@ -70,7 +70,7 @@ GRID_AMPLITUDES = Amplitudes(None, None, "grid")
 
 
 def of_waves(found: xr.DataArray, ds: xr.Dataset) -> xr.DataArray:
-    """What is measured of the frequencies of the target, k = s, 2s, …, of a result."""
+    """Values of a result at the frequencies of the target, k = s, 2s, …."""
     k = list(frequencies(int(ds["count"]), int(ds.get("spacing", 1))))
     return found.isel(frequency=k).assign_coords(frequency=k)
 
@@ -95,15 +95,15 @@ def shares(ds: xr.Dataset) -> xr.DataArray:
 
 
 def times_to(share: xr.DataArray, level: float = LEVEL) -> xr.DataArray:
-    """When a share first reaches a level, linear between records; NaN if never."""
+    """Times at which a share first reaches a level, interpolated; NaN if never."""
     return first_passage(share, level)
 
 
 def places(share: xr.DataArray, level: float = LEVEL) -> xr.DataArray:
-    """What orders the frequencies: the later learned, the larger.
+    """Values that order the frequencies: the later learned, the larger.
 
-    The time to the level; where it is not reached the last time and, beyond it, what is
-    missing at the end.
+    The time to the level.  If it is not reached: the last time plus the missing share
+    at the end.
     """
     end = share.isel(time=-1)
     late = float(share["time"][-1]) * (1 + level - end)
@@ -111,10 +111,11 @@ def places(share: xr.DataArray, level: float = LEVEL) -> xr.DataArray:
 
 
 def order_of_medians(when: xr.DataArray) -> Estimate:
-    """Rank correlation of k with the median over nets of its place.
+    """Rank correlation of k with the median place over networks.
 
-    Its interval is that of resampled nets, by percentiles, and needs six.  A published
-    heat map is of the mean of the nets, and shows this order rather than that of one.
+    Its interval comes from resampled networks, by percentiles, and needs six.  A
+    published heat map shows the mean over networks, and so this order rather than that
+    of a single network.
     """
     seen = when.dropna("seed").transpose("seed", "frequency")
     rho = float(rank_correlation(seen.median("seed"), "frequency"))

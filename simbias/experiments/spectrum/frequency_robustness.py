@@ -1,7 +1,7 @@
 """Robustness by frequency: low frequencies survive a perturbation of the weights.
 
-A trained ReLU network is moved in random directions of its weights.  A low
-frequency depends on few directions and is still there when the high ones are gone.
+The weights of a trained ReLU network are perturbed in random directions.  A low
+frequency depends on few directions, so it remains when the high ones have disappeared.
 
 Reference: Rahaman et al. (2019), On the spectral bias of neural networks,
 arXiv:1806.08734, experiment 2.
@@ -41,7 +41,7 @@ NAMES = {"relu": "ReLU network", "fourier": "Fourier series"}
 
 
 class FourierSeries(AbstractNetwork):
-    """f(x) = Σ_k a_k cos 2πkx + b_k sin 2πkx: a weight serves one frequency alone."""
+    """f(x) = Σ_k a_k cos 2πkx + b_k sin 2πkx: each weight serves one frequency."""
 
     cosine: Float[Array, " q"]
     sine: Float[Array, " q"]
@@ -90,7 +90,7 @@ def _radii(end: float, count: int) -> tuple[float, ...]:
 
 
 def _left(radii: tuple[float, ...], pairs: int = 25) -> PerturbedAmplitudes:
-    """Of every frequency, on the whole grid of `waves`."""
+    """Amplitudes of all frequencies, on the whole grid of `waves`."""
     return PerturbedAmplitudes(None, None, radii, pairs, "grid")
 
 
@@ -129,7 +129,7 @@ def kept(ds: xr.Dataset) -> xr.DataArray:
 
 
 def four_waves(ds: xr.Dataset) -> xr.DataArray:
-    """What is kept of four frequencies, from low to high."""
+    """Relative amplitudes of four frequencies, from low to high."""
     part = kept(ds)
     last = part.sizes["frequency"] - 1
     return part.isel(frequency=sorted({i * last // 3 for i in range(4)}))
@@ -162,9 +162,9 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """High frequencies go first.
+    """High frequencies disappear first.
 
-    Of the Fourier series nothing is claimed: no push lowers what one weight makes.
+    There is no claim on the Fourier series: there no perturbation lowers an amplitude.
     """
     if "relu" not in ds["network"].values:
         return []

@@ -1,9 +1,9 @@
 """Tangent kernel on the circle: when each frequency is learned, and which never.
 
-Of a wide two-layer ReLU network that trains its first layer, the residual along cos kθ
-and sin kθ falls as exp(−λ_k t), λ_k the k-th Fourier coefficient of the kernel, ∝ k⁻².
-Without bias it is 0 for odd k ≥ 3: at no width can the network represent such a part:
-f(x) − f(−x) is linear.
+A wide two-layer ReLU network trains its first layer.  Its residual along cos kθ and sin
+kθ falls as exp(−λ_k t), with λ_k the k-th Fourier coefficient of the kernel, ∝ k⁻².
+Without bias λ_k = 0 for odd k ≥ 3.  Such a part cannot be represented at any width,
+because f(x) − f(−x) is linear.
 
 Reference: Basri, Jacobs, Kasten & Kritchman (2019), arXiv:1906.00425.
 """
@@ -105,7 +105,7 @@ def eigenvalues(ds: xr.Dataset, dim: str) -> xr.DataArray:
 
 
 def half_times(ds: xr.Dataset) -> xr.DataArray:
-    """When half of a frequency is learned; NaN if it is not."""
+    """Times at which half of a frequency is learned; NaN if never."""
     left = ds["shares"].sel(part="left", drop=True)
     return first_passage(-xr.ufuncs.log(left.clip(min=1e-300)), float(np.log(2)))
 
@@ -123,9 +123,10 @@ def rate_ratios(ds: xr.Dataset) -> xr.DataArray:
 
 
 def rates_off(ds: xr.Dataset) -> xr.DataArray:
-    """Root mean square over k of ln (rate at the start over λ_k).
+    """Root mean square over k of ln (initial rate over λ_k).
 
-    A rate is a mean over neurons, λ_k on average: off by a factor of order 1/√m.
+    A rate is a mean over neurons and equals λ_k on average.  Its relative error is of
+    order 1/√m.
     """
     gap = xr.ufuncs.log(rate_ratios(ds))
     return xr.ufuncs.sqrt((gap**2).mean("function", skipna=False))
@@ -134,8 +135,8 @@ def rates_off(ds: xr.Dataset) -> xr.DataArray:
 def deviation(ds: xr.Dataset) -> xr.DataArray:
     """Root mean square over the frequencies of ln (time to half over that of the law).
 
-    The rates are off by a factor of order 1/√m, and eigenvalues that repel each other
-    delay high frequencies by a factor of order 1/m: the exponent in m is between −1
+    The relative error of the rates is of order 1/√m.  Eigenvalues that repel each other
+    delay high frequencies by a factor of order 1/m.  So the exponent in m is between −1
     and −½.
     """
     law = law_of_half_times(ds)
@@ -144,7 +145,7 @@ def deviation(ds: xr.Dataset) -> xr.DataArray:
 
 
 def drawn(ds: xr.Dataset) -> xr.Dataset:
-    """Rates, what is left, and times off the law, each with its law."""
+    """Rates, remaining amplitudes, and deviations of the times, each with its law."""
     kinds: list[xr.Dataset] = []
     off: list[xr.Dataset] = []
     wide = ds.isel(m=-1)
@@ -211,7 +212,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Rates and times; with bias everything is learned, after k²."""
+    """Rates and times; with bias everything is learned, in a time ∝ k²."""
     out, m = [], int(ds["m"][-1])
     widths = Claims({"two widths": ds.sizes["m"] > 1})
     for kind in ds["has_bias"].values:
@@ -243,10 +244,9 @@ def _exponent_in_m(off: xr.DataArray) -> xr.DataArray:
 
 
 def _against_law(part: xr.Dataset, where: str) -> list[Claim]:
-    """Means over networks, and beside them the farthest of all networks.
+    """Means over networks, and the farthest single network.
 
-    The farthest of many values goes on moving as networks are added, so that no band
-    holds for it.
+    The farthest value grows with the number of networks, so it has no band.
     """
     time = law_of_half_times(part)
     ratio = rate_ratios(part)

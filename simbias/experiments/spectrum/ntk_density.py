@@ -1,9 +1,8 @@
 """Tangent kernel and density: frequencies are learned sooner where data are dense.
 
 The sample covers three arcs of the circle with densities p in the ratios 1 : r : r².
-The target is the same everywhere; of a wide two-layer ReLU network with biases that
-trains its first layer, the part of frequency k in an arc of density p is learned after
-a time ∝ k²/p.
+The target is the same everywhere.  A wide two-layer ReLU network with biases trains its
+first layer.  It learns the part of frequency k in an arc of density p in a time ∝ k²/p.
 
 Reference: Basri, Galun, Geifman, Jacobs, Kasten & Kritchman (2020), Frequency bias in
 neural networks for input of non-uniform density, arXiv:2003.04560.
@@ -101,7 +100,7 @@ def densities(ratio: int) -> Float[np.ndarray, " arc"]:
 
 
 def half_times(ds: xr.Dataset) -> xr.DataArray:
-    """When half of a frequency is learned on an arc; NaN if it is not."""
+    """Times at which half of a frequency is learned on an arc; NaN if never."""
     return first_passage(-xr.ufuncs.log(ds["left"].clip(min=1e-300)), float(np.log(2)))
 
 
@@ -121,7 +120,7 @@ def exponents(times: xr.DataArray, ratio: int) -> tuple[xr.DataArray, xr.DataArr
 
 
 def middle_left(ds: xr.Dataset) -> xr.DataArray:
-    """What is left of the middle frequency; time 0 has no place among logarithms."""
+    """Remaining amplitude of the middle frequency; without time 0, for logarithms."""
     return ds["left"].sel(frequency=FREQUENCIES[1]).isel(time=slice(1, None))
 
 
@@ -166,7 +165,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Both exponents; where the density is uniform all arcs take the same time."""
+    """Both exponents; with uniform density all arcs take the same time."""
     out, source = [], f"{BASRI}; band ours"
     wide = {f"a width of {WIDE}": int(ds["m"]) >= WIDE}
     for ratio in ds["ratio"].values:

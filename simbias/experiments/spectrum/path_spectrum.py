@@ -1,13 +1,13 @@
 """Spectrum between two digits: smoother within a class, rougher with label noise.
 
 Along straight paths between images a trained classifier is a function of one variable,
-with a spectrum.  Between classes it has to change, within a class it need not; wrong
+with a spectrum.  Between classes it has to change, within a class it need not.  Wrong
 labels are learned as high frequencies.
 
-How much is high depends on what the high frequencies are compared with.  R_q = ln(A_q/
-Σ A) compares them with the whole spectrum, of which q = 0, the mean of a path, is the
-largest part: within a class the logits keep their values.  The share without the mean
-compares them with what changes on the path.
+How much is high depends on the normalisation.  R_q = ln(A_q/Σ A) is relative to the
+whole spectrum.  Its largest part is q = 0, the mean on the path, since within a class
+the logits keep their values.  The share without the mean is relative to the part that
+changes on the path.
 
 Reference: Fridovich-Keil, Gontijo-Lopes & Roelofs (2022), Spectral bias in practice,
 arXiv:2110.02424; on wrong labels Zhang, Xiong & Wu (2021), arXiv:2004.13954.
@@ -103,7 +103,7 @@ def ratio(part: xr.Dataset, kind: Kind, is_open: bool) -> xr.DataArray:
 
 
 def with_shares(ds: xr.Dataset) -> xr.Dataset:
-    """Ln of the high frequencies' part beside the rest, over `of`, what it is of."""
+    """Ln of the high frequencies' part, over `of`, the normalisation."""
     kinds = xr.DataArray([*KINDS], dims="kind")
     rows = {
         f"ln share of q > {OPEN} of all q, open paths": lambda kind: ratio(
@@ -151,7 +151,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Power and share, between and within; what noise adds, and only noise."""
+    """Power and share, between and within; the effect of noise, and the control."""
     out, seen = [], epochs(ds, RATE, BATCH).values
     long = {f"{EPOCHS[-1]} epochs": seen[-1] >= EPOCHS[-1]}
     rises = {
@@ -182,7 +182,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def _between_less_within(
     part: xr.Dataset, where: str, long: dict[str, np.bool_]
 ) -> list[Claim]:
-    """By all normalisations; and how much of it is there before training."""
+    """All normalisations; and the difference before training."""
     text, rows, controls = "between less within classes", [], []
     for is_open, above, path in (
         (True, OPEN, "open paths"),

@@ -1,7 +1,7 @@
 """Spectral bias: deep ReLU networks learn low frequencies first, small ones too.
 
-The target is a sum of sines on a line.  However large the high frequencies are, those
-of a long wave are fitted first.
+The target is a sum of sines on a line.  The network fits low frequencies first, even if
+the high ones have larger amplitudes.
 
 Reference: Rahaman et al. (2019), On the spectral bias of neural networks,
 arXiv:1806.08734, experiment 1.
@@ -98,7 +98,7 @@ experiment = presets(
 
 
 def shares_by_step(ds: xr.Dataset) -> xr.DataArray:
-    """What is learned of each frequency, over numbers of steps in the place of time."""
+    """Share learned of each frequency, over steps instead of time."""
     return shares(by_step(ds, RATE))
 
 
@@ -126,7 +126,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """The order, for both kinds of amplitudes, and the times that were published."""
+    """The order, for both kinds of amplitudes, and the published times."""
     kinds = [ds.sel(sizes=kind) for kind in ds["sizes"].values]
     out = []
     for part in kinds:

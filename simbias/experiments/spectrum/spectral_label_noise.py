@@ -1,9 +1,9 @@
 """Label noise and the second descent: wrong labels are fitted as high frequencies.
 
-Some labels of the training sample are wrong.  A classifier learns the classes, then the
-wrong labels one by one, at the cost of the test error, and this falls a second time
-when they are learned.  Along paths between images the share of high frequencies rises
-meanwhile; we ask whether it falls again, and what it does without noise.
+Some labels of the training sample are wrong.  A classifier first learns the classes and
+then the wrong labels one by one, which increases the test error.  The test error falls
+a second time when all are learned.  Meanwhile the share of high frequencies along paths
+between images rises.  We ask whether it falls again, and how it changes without noise.
 
 Reference: Zhang, Xiong & Wu (2021), Rethink the connections among generalization,
 memorization, and the spectral bias of DNNs, arXiv:2004.13954.
@@ -85,7 +85,7 @@ experiment = presets(
 
 
 class _Turns(NamedTuple):
-    """A result at four records: test error least, then largest, high share, and end."""
+    """A result at four records: least test error, then largest, high share, and end."""
 
     best: xr.Dataset
     worst: xr.Dataset
@@ -94,15 +94,15 @@ class _Turns(NamedTuple):
 
 
 def error_on_test(ds: xr.Dataset) -> xr.DataArray:
-    """Share of the test images whose class is not told."""
+    """Share of the test images that are classified wrongly."""
     return 1 - ds["accuracy"].sel(sample="test", drop=True)
 
 
 def turns(ds: xr.Dataset, by: xr.Dataset) -> _Turns:
-    """Of `ds`, where means of `by` over seeds turn: after the least test error.
+    """The result at the records where means of `by` over seeds turn.
 
-    Each half of the seeds is read at the records that the other half tells: what is
-    chosen as the largest is then no larger by chance.
+    Records are chosen on one half of the seeds and evaluated on the other half.  This
+    avoids selection bias in the largest value.
     """
     halves = [slice(0, None, 2), slice(1, None, 2)]
     places = [_places(by.isel(seed=half)) for half in halves[::-1]]
@@ -134,7 +134,7 @@ def high_shares(ds: xr.Dataset) -> xr.DataArray:
 
 
 def spectra(ds: xr.Dataset) -> xr.DataArray:
-    """Shares of A_q with most noise, at the start, where errors turn, at the end."""
+    """Shares of A_q with most noise: at the start, where errors turn, at the end."""
     noisy = ds.isel(noise=-1)
     turning = sorted({0, *_places(noisy)[:2], ds.sizes["time"] - 1})
     power = noisy["power"].isel(time=turning).rename(time="epoch")
@@ -204,7 +204,7 @@ def _of_paths(turn: _Turns, which: str) -> list[Claim]:
 
 
 def _without(clean: xr.Dataset, noisy: xr.Dataset) -> list[Claim]:
-    """At the epochs of the run with noise."""
+    """Values without noise, at the epochs of the run with noise."""
     plain, other = (turns(part, noisy) for part in (clean, noisy))
     share = lambda one: high_share(one["power"])
     rise, with_rise = (share(t.worst) - share(t.best) for t in (plain, other))

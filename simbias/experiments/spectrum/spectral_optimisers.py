@@ -93,7 +93,7 @@ def first_net(ds: xr.Dataset) -> xr.DataArray:
 
 
 def target(ds: xr.Dataset) -> xr.DataArray:
-    """What it should be, over x."""
+    """The target, over x."""
     return _over_x(ds).sel(curve="target", drop=True)
 
 
@@ -103,14 +103,14 @@ def _over_x(ds: xr.Dataset) -> xr.DataArray:
 
 
 def low_amplitudes(ds: xr.Dataset) -> xr.DataArray:
-    """Amplitudes of seed 0 at k = 1, …, past twice the target's highest."""
+    """Amplitudes of seed 0 at k = 1, …, up to twice the target's highest and beyond."""
     most = min(2 * int(ds["count"]) + 2, ds.sizes["frequency"] - 1)
     seen = ds["amplitudes"].isel(seed=0, frequency=slice(1, most + 1))
     return seen.assign_coords(frequency=np.arange(1, most + 1))
 
 
 def low_amplitudes_of_target(ds: xr.Dataset) -> xr.DataArray:
-    """1 for the frequencies of the target, and 0."""
+    """1 for the frequencies of the target, 0 for others."""
     k = low_amplitudes(ds)["frequency"]
     return (k <= int(ds["count"])).astype(float)
 

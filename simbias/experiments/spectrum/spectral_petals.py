@@ -1,8 +1,8 @@
 """Spectral bias on a winding curve: r = 1 + ½ sin 2πLz makes high frequencies easy.
 
-The target is a sum of waves in the parameter z of a closed curve in the plane.  Along a
-circle they are waves of the input too; along a flower of L petals a slow function of
-the plane can be a fast one of z.
+The target is a sum of waves in the parameter z of a closed curve in the plane.  On a
+circle they are also waves of the input.  On a flower of L petals, a slow function of
+the plane can be a fast function of z.
 
 Reference: Rahaman et al. (2019), On the spectral bias of neural networks,
 arXiv:1806.08734, experiment 3.
@@ -101,12 +101,12 @@ experiment = presets(
 
 
 def shares_by_step(ds: xr.Dataset) -> xr.DataArray:
-    """What is learned of each frequency, over numbers of steps in the place of time."""
+    """Share learned of each frequency, over steps instead of time."""
     return of_waves(by_step(ds, RATE)["amplitudes"], ds)
 
 
 def learned(ds: xr.Dataset) -> xr.DataArray:
-    """Share of the upper half of the frequencies, mean over all times; of each net."""
+    """Share learned in the upper half of the frequencies, mean over times; by seed."""
     seen = of_waves(ds["amplitudes"], ds)
     upper = seen.isel(frequency=slice(seen.sizes["frequency"] // 2, None))
     # A frequency whose amplitude is too large is no more than learned.
@@ -138,7 +138,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """In order on the circle alone; the more petals, the more is learned of high k."""
+    """In order only on the circle; with more petals, more of the high k is learned."""
     out, every = [], ds["petals"].values
     source = f"{RAHAMAN}, experiment 3; band ours"
     rho = rank_correlation(places(shares_by_step(ds)), "frequency")

@@ -1,8 +1,8 @@
 """White noise in the labels is learned last: the test error has its minimum before.
 
-White noise has as much power at every frequency.  The network fits a target of low
-frequencies before most of the noise.  It is nearest to the law when it has fitted the
-target and little of the noise.
+White noise has the same power at every frequency.  The network fits a target of low
+frequencies before most of the noise.  Its excess risk is smallest when it has fitted
+the target and little of the noise.
 
 Reference: Rahaman et al. (2019), On the spectral bias of neural networks,
 arXiv:1806.08734; on wrong labels Zhang, Xiong & Wu (2021), arXiv:2004.13954.
@@ -117,7 +117,7 @@ experiment = presets(
 
 
 def share_learned(ds: xr.Dataset) -> xr.DataArray:
-    """Of the labels' part in every octave; without noise there is the first alone."""
+    """Learned part of the labels in every octave; without noise only the first."""
     bands = ds["bands"]
     if float(ds["noise"]) == 0:
         bands = bands.isel(octave=[0])
@@ -131,31 +131,31 @@ def share_of_noise(ds: xr.Dataset) -> xr.DataArray:
 
 
 def best_time(ds: xr.Dataset) -> int:
-    """Place of the record at which the mean excess risk over the seeds is least."""
+    """Index of the record with the least mean excess risk over seeds."""
     return int(ds["excess"].mean("seed").argmin("time"))
 
 
 def of_interpolation() -> float:
-    """Excess risk over σ² of the line from label to label, beside the target's own.
+    """Excess risk over σ² of linear interpolation of the labels, for a smooth target.
 
-    (1 − u)² + u² at the share u of the way, mean over the test inputs.
+    (1 − u)² + u² at the fraction u between two inputs, mean over the test inputs.
     """
     u = (np.arange(FINER) + 0.5) / FINER
     return float(((1 - u) ** 2 + u**2).mean())
 
 
 def variance(ds: xr.Dataset) -> xr.DataArray:
-    """σ²; NaN without noise, as 0 has no place on an axis of logarithms."""
+    """σ²; NaN without noise, for logarithmic axes."""
     return (ds["noise"] ** 2).where(ds["noise"] > 0)
 
 
 def interpolated(ds: xr.Dataset) -> xr.DataArray:
-    """Excess risk of lines from label to label."""
+    """Excess risk of linear interpolation of the labels."""
     return of_interpolation() * variance(ds)
 
 
 def errors(ds: xr.Dataset) -> xr.DataArray:
-    """Mean squares: to the labels, in training, and to the law, on the test."""
+    """Mean squares: to the labels in training, and to E[y | x] on the test inputs."""
     return ds[["train", "excess"]].to_dataarray("error")
 
 
@@ -207,7 +207,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 
 
 def _one_by_one(part: xr.Dataset) -> list[Claim]:
-    """Every octave after the one before."""
+    """Each octave after the previous one."""
     when, out = xr.ufuncs.log2(places(share_learned(part))), []
     for before, after in pairwise(when["octave"].values):
         text = f"log₂ of the time to half, k = {after} less k = {before}"
@@ -243,7 +243,7 @@ def _with_noise(part: xr.Dataset) -> list[Claim]:
 
 
 def _second_descent(part: xr.Dataset) -> Claim:
-    """Above the target's frequencies less again, if the test error falls again."""
+    """Less power above the target's frequencies, if the test error falls again."""
     later = part.isel(time=slice(best_time(part), None))
     error = later["excess"].mean("seed", skipna=False)
     peak = int(error.argmax("time"))
