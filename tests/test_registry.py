@@ -157,6 +157,7 @@ LONGEST = (
     "condensation",
     "distributional_clones",
     "distributional_images",
+    "deep_alignment",
     "deep_threshold",
     "dominoes",
     "dominoes-fashion",
@@ -250,6 +251,7 @@ SMALL = [
 # What a small run has is not enough for any of their claims.
 FEW_SEEDS = (
     "cantor",
+    "deep_alignment",
     "deep_threshold",
     "distributional",
     "distributional_clones",
