@@ -112,7 +112,7 @@ figure = Panels(
         lambda ds: ds["excess"].where(ds["layer"] < ds["depth"] - 1),
         line="layer",
         spread="none",
-        ylabel="stable rank − 1 at escape",
+        ylabel="stable rank − 1",
     ),
     Curves(
         lambda ds: at(ds, "scale", min)["stable_rank"].max("layer"),
