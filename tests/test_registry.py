@@ -160,6 +160,7 @@ LONGEST = (
     "condensation",
     "distributional_clones",
     "distributional_images",
+    "deep_alignment",
     "deep_threshold",
     "dominoes",
     "dominoes-fashion",
@@ -181,6 +182,7 @@ LONGEST = (
     "low_rank_factors",
     "low_rank_linear",
     "low_rank_random_search",
+    "low_rank_weights-exact",
     "matrix_completion",
     "max_margin",
     "mode_connectivity",
@@ -253,6 +255,7 @@ SMALL = [
 # What a small run has is not enough for any of their claims.
 FEW_SEEDS = (
     "cantor",
+    "deep_alignment",
     "deep_threshold",
     "distributional",
     "distributional_clones",
@@ -270,6 +273,7 @@ FEW_SEEDS = (
     "low_rank_squared",
     "low_rank_targets",
     "low_rank_weights",
+    "low_rank_weights-exact",
     "matrix_completion",
     "ntk_circle",
     "ntk_density",

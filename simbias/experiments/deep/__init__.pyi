@@ -1,2 +1,3 @@
+from . import deep_alignment as deep_alignment
 from . import deep_threshold as deep_threshold
 from . import sliding_share as sliding_share

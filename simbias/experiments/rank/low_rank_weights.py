@@ -13,10 +13,10 @@ margins, and above 1½ while they differ by less than a factor of 2^{(M+1)/2}. T
 layer is an exception: the lines of two classes may be opposite, w and −w, and then it
 has rank 1.
 
-There is no exact flow for deep ReLU networks here.  Steps of descent have one length, θ
-← θ − rate·g/‖g‖ with g the gradient of ln L.  For short steps this is the path of the
-gradient flow, parametrised by its length.  Runs with two step lengths check that steps
-are short enough.
+Steps of descent have one length, θ ← θ − rate·g/‖g‖ with g the gradient of ln L.  For
+short steps this is the path of the gradient flow, parametrised by its length.  Runs
+with two step lengths check that steps are short enough.  The preset `exact` has the
+exact flow in their place, on the same clock.
 
 Reference: Le & Jegelka (2022), arXiv:2201.11968; sizes and samples are ours.
 """
@@ -30,6 +30,7 @@ from simbias.claims import Claims, largest_of, mean_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiment_presets import presets
+from simbias.experiments.rank._along_path import AlongPath
 from simbias.experiments.rank._layers import LE, drift
 from simbias.experiments.rank._samples import Source, inputs, two_classes
 from simbias.figures import Curves, Law, Panels
@@ -114,6 +115,7 @@ experiment = presets(
         "times": _times(10.0),
     },
     paper={"cell": {"source": ("blobs", "mnist"), "m": 128}, "seeds": 10},
+    exact={"flow": AlongPath(), "cell": {RATES: (0.0,)}, "seeds": 12},
 )
 
 
@@ -174,6 +176,7 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
     end = part.isel(time=-1).sel(lower).isel(seed=is_told.sel(lower).values)
     both = part.isel(seed=is_told.all(RATES).values)
     highest = both["stable_rank"].isel(time=-1).max("layer", skipna=False)
+    is_exact = bool(rates[0] == 0)
     gap, two = drift(both["norm"]), len(rates) > 1
     grown = xr.ufuncs.log(gap.sel(higher) / gap.sel(lower))
     exponent = grown / (np.log(rates[-1] / rates[0]) if two else 1)
@@ -189,6 +192,7 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
     neighbours = "|v·u| of neighbours among the last K, smallest"
     least = "stable rank of the ReLU layers, least of them, mean"
     lasting = "largest stable rank at the lower rate less at the higher, mean"
+    kept = "exact flow: change of ‖W_{l+1}‖²_F − ‖W_l‖²_F, largest"
     change = "change of ‖W_{l+1}‖²_F − ‖W_l‖²_F, exponent in the rate"
     of_relu = relu.min("layer", skipna=False)
     has_inner = count < DEPTH - 1
@@ -210,4 +214,5 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
             mean_of(lasting, apart, (-0.02, 0.02), "ours"),
             mean_of(change, exponent, (0.8, 1.3), "derived: rate × length"),
         ),
+        *([largest_of(kept, gap, (0, 0.05), "derived: conserved")] * is_exact),
     )

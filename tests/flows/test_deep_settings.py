@@ -1,0 +1,140 @@
+"""Losses, outputs and frozen layers of the exact deep flow; closed forms of sliding."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from _deep_problems import distance, flat, flowed, network, sample
+from scipy.integrate import quad
+
+from simbias import losses
+from simbias.core import Status
+from simbias.introspection.trained_arrays import split_trained
+from simbias.networks import Mlp
+
+
+@eqx.filter_jit
+def euler(net, data, loss, time, step):
+    """Explicit Euler with the gradient of jax; its steps cross and slide by luck."""
+    params, rest = split_trained(net)
+
+    def value(params):
+        out = jax.vmap(eqx.combine(params, rest))(data.x)
+        return loss(out, data.y, data.weight)
+
+    def body(_, params):
+        return jax.tree.map(lambda v, g: v - step * g, params, jax.grad(value)(params))
+
+    count = jnp.round(time / step).astype(int)
+    return eqx.combine(jax.lax.fori_loop(0, count, body, params), rest)
+
+
+def small_steps(net, data, loss, time, step=2e-4):
+    """Extrapolation of two steps, and its distance from that of twice these steps."""
+    go = lambda step: flat(euler(net, data, loss, jnp.asarray(time), jnp.asarray(step)))
+    runs = [go(step / 2**i) for i in range(3)]
+    before, end = 2 * runs[1] - runs[0], 2 * runs[2] - runs[1]
+    return end, max(distance(before, end), distance(runs[1], runs[2]) / 50)
+
+
+def several_outputs(seed=3):
+    """Two hidden layers of 4 and three outputs; six samples, two of them equal."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((6, 3)), rng.standard_normal((6, 3))
+    x[1] = x[0]
+    return network((3, 4, 4, 3), 0.6 * rng.standard_normal(12 + 16 + 12)), x, y
+
+
+def one_output(seed=3):
+    net, x, y = several_outputs(seed)
+    return Mlp((*net.weights[:2], net.weights[2][:1]), net.biases), x, y[:, :1]
+
+
+def classes(y):
+    return np.eye(3)[np.argmax(y, axis=1)]
+
+
+CASES = {
+    "three outputs": (several_outputs, losses.half_mse, lambda y: y),
+    "cross entropy": (several_outputs, losses.cross_entropy, classes),
+    "log_logistic": (one_output, losses.log_logistic, np.sign),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("three outputs", marks=pytest.mark.slow),
+        "cross entropy",
+        pytest.param("log_logistic", marks=pytest.mark.slow),
+    ],
+)
+def test_outputs_and_losses_follow_small_euler_steps(name):
+    problem, loss, target = CASES[name]
+    net, x, y = problem()
+    data = sample(x, target(y))
+    state = flowed(net, data, (4.0,), loss)[0]
+    assert state.status == Status.RUNNING
+    assert int(state.stats["crossings"]) + int(state.stats["slides"]) > 3
+    end, error = small_steps(net, data, loss, 4.0)
+    assert error < 1e-4
+    assert distance(flat(state.network), end) < 5 * error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("frozen", ["weights.0", "weights.1"])
+def test_a_frozen_layer_stays_and_the_others_follow_small_euler_steps(frozen):
+    net, x, y = one_output()
+    net = Mlp(net.weights, net.biases, frozen=(frozen,))
+    data, layer = sample(x, y), int(frozen[-1])
+    state = flowed(net, data, (8.0,))[0]
+    assert state.status == Status.RUNNING
+    after = state.network.weights
+    np.testing.assert_array_equal(after[layer], net.weights[layer])
+    end, error = small_steps(net, data, losses.half_mse, 8.0)
+    assert error < 1e-4
+    assert distance(flat(state.network), end) < 5 * error
+
+
+@pytest.mark.slow
+def test_a_unit_behind_a_frozen_layer_slides_by_the_closed_form():
+    # Features (1, 0) and (1, 1); one unit v in the second hidden layer, and the last
+    # weight 1 is frozen.  Sample 1 alone: v₁' = (4 − v₁)/2 from v = (1, −2).  At v₁ = 2
+    # the unit meets sample 2, which pushes it back.  Of v' only the part along (1, −1)
+    # is left, v₁' = (4 − v₁)/4.
+    weights = (np.eye(2), np.array([[1.0, -2.0]]), np.ones((1, 1)))
+    frozen = ("weights.0", "weights.2")
+    net = Mlp(tuple(map(jnp.asarray, weights)), (None,) * 3, frozen=frozen)
+    data = sample(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[4.0], [-4.0]]))
+    meets, end = 2 * np.log(1.5), 3.0
+    before, after = flowed(net, data, (meets / 2, end))
+    v = np.asarray(before.network.weights[1])[0]
+    np.testing.assert_allclose(v, [4 - 3 * np.exp(-meets / 4), -2], rtol=1e-7)
+    v = np.asarray(after.network.weights[1])[0]
+    first = 4 - 2 * np.exp(-(end - meets) / 4)
+    np.testing.assert_allclose(v, [first, -first], rtol=1e-7)
+    assert int(after.stats["slides"]) == 1
+    assert int(after.stats["releases"]) == 0
+
+
+def test_three_trained_layers_slide_along_a_line_from_a_start_on_a_kink():
+    # One unit per layer, balanced: w = q (1, −1)/√2 on the kink of the second sample,
+    # and both other weights q.  With f = q³/√2 on the first sample, of target 1,
+    # q' = (1 − f) q² / (2√2).
+    q0 = 0.5
+    first = q0 * np.array([[1.0, -1.0]]) / np.sqrt(2)
+    weights = (first, np.full((1, 1), q0), np.full((1, 1), q0))
+    net = Mlp(tuple(map(jnp.asarray, weights)), (None,) * 3)
+    data = sample(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[1.0], [-1.0]]))
+    end = 5.0
+    state = flowed(net, data, (end,))[0]
+    w, b, a = (np.asarray(v) for v in state.network.weights)
+    q = float(a[0, 0])
+    np.testing.assert_allclose(w[0], q * np.array([1, -1]) / np.sqrt(2), rtol=1e-7)
+    assert float(b[0, 0]) == pytest.approx(q, rel=1e-7)
+    slowness = lambda q: 2 * np.sqrt(2) / (q**2 * (1 - q**3 / np.sqrt(2)))
+    assert q > 1.5 * q0
+    assert quad(slowness, q0, q, epsrel=1e-10)[0] == pytest.approx(end, rel=1e-6)
+    assert int(state.stats["slides"]) > 0
+    assert int(state.stats["releases"]) == 0
