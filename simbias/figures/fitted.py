@@ -9,7 +9,7 @@ from matplotlib.axis import XAxis
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.textpath import TextPath
-from matplotlib.ticker import FixedLocator
+from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 from matplotlib.transforms import BboxBase
 
 # Letters of a line at least.
@@ -29,6 +29,7 @@ def fitted(figure: Figure) -> None:
     figure.draw_without_rendering()  # panels have their places from now on
     for axes in figure.get_axes():
         _keep_apart(axes.xaxis)
+        _thin_minor_ticks(axes.xaxis)
         for child in axes.get_children():
             if isinstance(child, Text) and child not in axes.texts:  # its titles
                 _fit(child, axes.get_window_extent().width)
@@ -73,6 +74,23 @@ def _keep_apart(axis: XAxis) -> None:
             _fit(label, slot, least=max(map(len, words), default=_LEAST))
     # As texts, because a list of labels is made anew whenever it is read.
     axis.set_ticklabels([label.get_text() for label in labels])
+
+
+def _thin_minor_ticks(axis: XAxis) -> None:
+    """Labels between the powers of ten that touch: only 2 and 5, or none."""
+    for subs in ((2.0, 5.0), ()):
+        labels = [*axis.get_majorticklabels(), *axis.get_minorticklabels()]
+        low, high = sorted(axis.get_view_interval())
+        shown = [
+            label.get_window_extent()
+            for label in labels
+            if label.get_text() and low <= label.get_position()[0] <= high
+        ]
+        shown.sort(key=lambda box: box.x0)
+        is_minor = any(label.get_text() for label in axis.get_minorticklabels())
+        if axis.get_scale() != "log" or not is_minor or _are_apart(shown, 0.0):
+            return
+        axis.set_minor_locator(LogLocator(subs=subs) if subs else NullLocator())
 
 
 def _are_apart(boxes: Sequence[BboxBase], gap: float) -> bool:

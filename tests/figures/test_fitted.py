@@ -105,6 +105,19 @@ def test_numbers_at_fixed_ticks_do_not_touch():
     assert len(axes.get_xticks()) == 11
 
 
+@pytest.mark.parametrize(("width", "least"), [(3.0, 2), (8.0, 4)])
+def test_labels_between_powers_of_ten_do_not_touch(width, least):
+    with style():
+        axes = blank(width, 3.0).subplots()
+        axes.set(xscale="log", xlim=(14, 600))
+    fitted(axes.figure)
+    labels = [*axes.get_xticklabels(), *axes.get_xticklabels(minor=True)]
+    inside = [t for t in labels if t.get_text() and 14 <= t.get_position()[0] <= 600]
+    boxes = sorted((t.get_window_extent() for t in inside), key=lambda box: box.x0)
+    assert len(boxes) >= least
+    assert all(a.x1 <= b.x0 for a, b in itertools.pairwise(boxes))
+
+
 def test_numbers_that_do_not_touch_stay_on_an_axis_to_the_left():
     with style():
         axes = blank(6.0, 2.0).subplots()

@@ -196,7 +196,6 @@ figure = Panels(
     xscale="log",
     names={"cosine": {c: f"cos > {c}" for c in COSINES}},
     size=(5.0, 4.2),
-    legend="inside",
 )
 
 
