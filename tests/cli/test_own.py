@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,8 @@ from tree import ROOT
 import simbias
 from simbias import cli
 from simbias.cli import new as _new
+from simbias.figures import kinds
+from simbias.figures.kind import Kind
 from simbias.results import is_finished, open_result
 from simbias.store._root import attributes_of, sealed
 from simbias.store.source import MOST_BYTES, difference, kept, text_fault
@@ -86,11 +89,14 @@ def test_what_new_writes_runs_as_it_is_and_shows_bands(tmp_path, monkeypatch, ca
     assert command("new", "waves") == 0
     assert "simbias run waves.py" in capsys.readouterr().out
     text = (tmp_path / "waves.py").read_text()
-    assert len(text.splitlines()) < 60
+    assert len(text.splitlines()) < 70
     assert 'name="waves"' in text
-    small = ["--seeds", "2", "--times", "0", "50", "--cell.m", "3"]
+    assert not {"blank", "band", "plot"} & {*re.findall(r"\w+", text)}
+    small = ["--seeds", "8", "--times", "0", "50", "2000", "--cell.m", "3"]
     assert command("run", "waves.py", *small, "--format", "pdf", "svg") == 0
-    assert "supported      bend, t near 50" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "supported      wave 0.3: bend at t = 50" in said
+    assert said.count("control: a line always") == 1
     out = tmp_path / "runs" / "waves-quick"
     assert {p.name for p in out.iterdir()} == {
         "run.zarr",
@@ -115,6 +121,17 @@ def test_new_overwrites_nothing_and_its_file_is_the_one_of_the_docs(mine, capsys
     text = mine.read_text()
     assert text == _new._TEMPLATE.read_text()
     assert f"```python\n{text}```" in PAGE.read_text()
+
+
+def test_the_page_names_every_panel_and_every_common_claim():
+    page = PAGE.read_text()
+    assert len(page.splitlines()) < 150
+    panels = [k for k, v in vars(kinds).items() if isinstance(v, type)]
+    panels = [k for k in panels if issubclass(vars(kinds)[k], Kind) and k != "Kind"]
+    assert len(panels) == 7
+    words = ("mean", "median", "difference", "share", "slope", "largest", "value")
+    for name in [*panels, *(f"{word}_of" for word in words)]:
+        assert f"`{name}" in page
 
 
 @pytest.mark.process
