@@ -436,6 +436,12 @@ WRONG = [
     (TEXT + "AXES = ('slop',)\n", ["`AXES` names `slop`"]),
     (TEXT + "AXES = ('seed',)\n", ["`AXES` names `seed`"]),
     (TEXT + "LEAST_TIME = 'late'\n", ["`LEAST_TIME` must be a number"]),
+    (
+        TEXT
+        + "from simbias.figures import Curves, Panels\n"
+        + "figure = Panels(Curves('learned', colour='slope'))\n",
+        ["`Curves.values` of the figure names `learned`", "mean `learnt`"],
+    ),
 ]
 
 
@@ -466,6 +472,46 @@ def test_what_a_file_shows_is_checked_and_its_run_is_kept(
     assert part in capsys.readouterr().err
     mine.write_text(TEXT)
     assert command("resume", finished, "mine.py") == 0
+
+
+def test_a_figure_that_fails_keeps_the_claims_and_says_how_to_go_on(
+    finished, mine, capsys
+):
+    for file in ("claims.json", "figure.png", "report.html"):
+        (finished / file).unlink()
+    mine.write_text(TEXT + "def figure(ds):\n    return ds['lost']\n")
+    assert command("resume", finished, "mine.py") == 2
+    said = capsys.readouterr()
+    assert "supported      distance" in said.out
+    assert (finished / "claims.json").exists()
+    assert "distance" in (finished / "report.html").read_text()
+    assert "`figure` of mine.py failed: KeyError" in said.err
+    assert "in figure\n    return ds['lost']" in said.err
+    ways = [f"simbias {verb} {finished} mine.py" for verb in ("figure", "resume")]
+    assert said.err.split()[-8:] == " ".join(ways).split()
+    # Without a line of the file in the traceback it is an error of the file, too.
+    text = "from simbias.figures import Curves, Panels\n"
+    text += "figure = Panels(Curves('learnt'), of=lambda ds: ds.isel(seed=0))\n"
+    mine.write_text(TEXT + text)
+    assert command("figure", finished, "mine.py") == 2
+    assert "would pool the values of `slope`" in capsys.readouterr().err
+
+
+def test_claims_that_fail_keep_the_figure_and_say_how_to_go_on(finished, mine, capsys):
+    for file in ("figure.png", "report.html"):
+        (finished / file).unlink()
+    mine.write_text(TEXT + "def claims(ds):\n    return [ds['lost']]\n")
+    assert command("resume", finished, "mine.py") == 2
+    said = capsys.readouterr()
+    assert (finished / "figure.png").exists()
+    assert "<img" in (finished / "report.html").read_text()
+    assert "`claims` of mine.py failed: KeyError" in said.err
+    assert said.err.endswith(f"  simbias resume {finished} mine.py\n")
+    mine.write_text(mine.read_text() + "def figure(ds):\n    return 1 / 0\n")
+    assert command("resume", finished, "mine.py") == 2
+    said = capsys.readouterr().err
+    assert "`claims` of mine.py failed" in said
+    assert "`figure` of mine.py failed: ZeroDivisionError" in said
 
 
 @pytest.mark.process
