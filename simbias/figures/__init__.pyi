@@ -1,4 +1,6 @@
+from .checked import check_panels as check_panels
 from .kind import Kind as Kind
+from .kind import check_scale as check_scale
 from .kinds import Curves as Curves
 from .kinds import Drawing as Drawing
 from .kinds import Estimates as Estimates
@@ -17,11 +19,13 @@ from .legends import legend_below as legend_below
 from .look import Law as Law
 from .look import Look as Look
 from .look import Moment as Moment
+from .look import PLACE as PLACE
 from .look import colour_of as colour_of
 from .look import draw_laws as draw_laws
 from .look import evenly as evenly
 from .look import label_of as label_of
 from .look import line_of as line_of
+from .look import places_of as places_of
 from .look import read as read
 from .look import shade_of as shade_of
 from .panels import Panels as Panels

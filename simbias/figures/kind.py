@@ -7,10 +7,22 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.scale import get_scale_names
 
+from simbias.errors import BadInput
 from simbias.figures.look import Law, Look, Moment, Reading, read
 
 Scale = str | Mapping[str, Any] | None
+
+
+def check_scale(name: str, scale: Scale) -> None:
+    """Refuse a scale that matplotlib does not have."""
+    word = scale.get("value") if isinstance(scale, Mapping) else scale
+    if scale is not None and word not in get_scale_names():
+        raise BadInput(
+            f"`{name}` must be one of {', '.join(get_scale_names())}, or options such "
+            f"as {{'value': 'symlog', 'linthresh': 1e-3}}, got {scale!r}."
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +41,7 @@ class Kind:
         ylim: the same, upwards.
         ticks: whether ticks are at the values of x.
         yticks: values of the ticks upwards, or the coordinate that has them.
-        laws: `Law` or `Moment`.
+        laws: a tuple of `Law` and `Moment`.
         first: number of the first colour, for panels that share a legend.
         needs: variable without which a figure leaves the panel out.
         facet: axis with a panel for each value; the other kinds have one panel.
@@ -48,11 +60,22 @@ class Kind:
     ylim: tuple[float | int | None, float | int | None] | None = None
     ticks: bool = False
     yticks: tuple[float | int, ...] | str = ()
-    laws: tuple[Law | Moment, ...] = ()
+    laws: Any = ()  # checked below
     first: int = 0
     needs: str | None = None
     facet: str | None = None
     of: Callable[[xr.Dataset], xr.Dataset] | None = None
+
+    def __post_init__(self):
+        check_scale("xscale", self.xscale)
+        check_scale("yscale", self.yscale)
+        laws = self.laws
+        is_tuple = isinstance(laws, tuple)
+        if not is_tuple or not all(isinstance(law, Law | Moment) for law in laws):
+            raise BadInput(
+                f"`laws` must be a tuple of `Law` and `Moment`, got {laws!r:.80}. "
+                "Example: laws=(Law(0.5),)."
+            )
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from simbias.analysis.estimates import estimates
 from simbias.analysis.mean_interval import mean_interval
+from simbias.errors import BadInput
 from simbias.figures.band import band
 from simbias.figures.heat_map import heat_map
 from simbias.figures.kind import Kind
@@ -37,6 +38,7 @@ class Curves(Kind):
             on each other.
         mark: of the points of a curve, such as "o".
         spread: "band", 10–90 % of the seeds; "each", a thin line per seed; or "none".
+        pooled: axes whose values count as further seeds, such as several starts.
         is_graded: whether colours go from dark to light along the axis, instead of
             being as different as possible.
         has_end: whether a dot marks the last value of a line per seed.
@@ -49,6 +51,7 @@ class Curves(Kind):
     line: str | None = None
     mark: str = ""
     spread: Literal["band", "each", "none"] = "band"
+    pooled: tuple[str, ...] = ()
     is_graded: bool = False
     has_end: bool = False
     is_joined: bool = True
@@ -86,7 +89,9 @@ class Curves(Kind):
                     if along.ndim == 1
                     else along.values.reshape(along.sizes[dim], -1)
                 )
-                self._one(axes, places, one.transpose(dim, ...), line, colour, label)
+                one = one.transpose(dim, ...)
+                _check_pooled(one.isel({dim: 0}), ("seed", *self.pooled))
+                self._one(axes, places, one, line, colour, label)
         draw_laws(self.laws, axes, part, look, self.colour, self.first)
 
     def _one(
@@ -114,6 +119,17 @@ class Curves(Kind):
             return
         alpha = 0.2 if self.spread == "band" else 0.0
         band(axes, x, seen, line, colour=colour, label=label, ms=4, alpha=alpha)
+
+
+def _check_pooled(values: xr.DataArray, pooled: tuple[str, ...]) -> None:
+    """Refuse an axis whose values one curve would pool without being asked to."""
+    rest = [str(k) for k, size in values.sizes.items() if k not in pooled and size > 1]
+    if rest:
+        raise BadInput(
+            f"a curve of `{values.name or 'a function'}` would pool the values of "
+            f"`{rest[0]}`. Make it the axis of colour, line, columns, rows or facet, "
+            f"choose one of its values, or say pooled=({rest[0]!r},)."
+        )
 
 
 def _exponent(values: xr.DataArray, dim: Hashable) -> str | None:

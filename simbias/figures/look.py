@@ -1,6 +1,7 @@
 """What all panels of a figure share: names, colours and lines; and laws beside data."""
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,14 +11,18 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
+from simbias.errors import BadInput
 from simbias.figures.laws import LAW, law_level, law_line, law_moment
 from simbias.figures.style import COLOURS
+from simbias.suggestion import suggestion
 
 # Name of a variable, or a function of the part.
 Reading = str | Callable[[xr.Dataset], xr.DataArray]
 # Axis -> value -> what it is called, or axis -> its symbol.
 Names = Mapping[str, Mapping[Any, str] | str]
 _LINES = ("-", "--", ":", "-.")
+# A coordinate in a title, {m} or {scale:g}.
+PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
 # Of the moments of a figure, one after the other.
 _MOMENTS = (":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 
@@ -82,9 +87,21 @@ class Look:
     def split(
         self, values: xr.DataArray, dim: str | None
     ) -> list[tuple[int, str | None, xr.DataArray]]:
-        """Number, name and values of each value of an axis; of one part without it."""
-        if dim is None or dim not in values.dims:
+        """Number, name and values of each value of an axis; of one part without it.
+
+        Raises:
+            ValueError: for what is neither an axis nor a coordinate with one value.
+        """
+        if dim is None:
             return [(0, None, values)]
+        if dim not in values.dims:
+            if dim in values.coords:
+                return [(0, None, values)]
+            raise BadInput(
+                f"a figure has `{dim}` for colours or lines, but its values "
+                f"{_called(values)}have no such axis. Axes: "
+                f"{', '.join(map(str, values.dims)) or 'none'}."
+            )
         keys = values[dim].values.tolist() if dim in values.coords else []
         keys = keys or list(range(values.sizes[dim]))
         return [
@@ -94,8 +111,25 @@ class Look:
 
 
 def read(values: Reading, part: xr.Dataset) -> xr.DataArray:
-    """A variable of a part, or what a function makes of the part."""
-    return part[values] if isinstance(values, str) else values(part)
+    """A variable of a part, or what a function makes of the part.
+
+    Raises:
+        ValueError: for a variable that the part does not have.
+    """
+    if callable(values):
+        return values(part)
+    if values not in part.variables and values not in part.dims:
+        known = map(str, (*part.variables, *part.dims))
+        raise BadInput(
+            f"the figure draws `{values}`, which this result does not have."
+            f"{suggestion(values, dict.fromkeys(known))}"
+        )
+    return part[values]
+
+
+def places_of(text: str) -> list[str]:
+    """Coordinates that a title names in its places."""
+    return [key for key, _ in PLACE.findall(text)]
 
 
 def evenly(name: str) -> Callable[[xr.Dataset], xr.DataArray]:
@@ -107,6 +141,10 @@ def evenly(name: str) -> Callable[[xr.Dataset], xr.DataArray]:
         return x.copy(data=np.array(shown, object))
 
     return texts
+
+
+def _called(values: xr.DataArray) -> str:
+    return f"`{values.name}` " if values.name else ""
 
 
 def label_of(x: Reading | None) -> str:
@@ -150,10 +188,9 @@ def draw_laws(
             if not np.isnan(float(value)):
                 law_level(axes, float(value), law.label, ls=law.line, color=shade)
         else:
-            several = look.split(value, colour)
-            for i, _, one in several:
+            is_own = colour is not None and colour in value.dims
+            for i, _, one in look.split(value, colour if is_own else None):
                 (dim,) = one.dims
-                is_own = colour is not None and colour in value.dims
                 shade = law.colour or (colour_of(i + first) if is_own else LAW)
                 label = law.label if i == 0 else None
                 law_line(axes, one[dim], one, label, line=law.line, colour=shade)

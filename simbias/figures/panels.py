@@ -24,18 +24,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from simbias.errors import BadInput
-from simbias.figures.kind import Kind, Scale
+from simbias.figures.kind import Kind, Scale, check_scale
 from simbias.figures.kinds import Drawing
 from simbias.figures.legends import legend_below
-from simbias.figures.look import Look, Names, label_of
+from simbias.figures.look import PLACE, Look, Names, label_of
 from simbias.figures.style import blank, style
+from simbias.suggestion import suggestion
 
 _ACROSS = 3
 # Inches of a slide: on a wider figure text is too small, once it fills a page.
 _WIDEST = 1280 / 96
 # Inches of a legend of one line.
 _LINE = 0.4
-_PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -106,6 +106,8 @@ class Panels:
             )
         if (rows or columns) and any(kind.facet for kind in kinds):
             raise BadInput("a kind with a `facet` goes without `rows` and `columns`.")
+        check_scale("xscale", xscale)
+        _check_titles(kinds)
         said = {"rows": rows, "columns": columns, "x": x, "xlabel": xlabel}
         said |= {"xscale": xscale, "names": names or {}, "title": title, "size": size}
         said |= {"kinds": kinds, "legend": legend, "of": of}
@@ -217,16 +219,41 @@ class Panels:
 
 
 def filled(text: str, part: xr.Dataset, look: Look) -> str:
-    """The text with coordinates of the part in its places, {m} or {scale:g}."""
+    """The text with coordinates of the part in its places, {m} or {scale:g}.
+
+    Raises:
+        ValueError: for a place that is no coordinate with one value.
+    """
 
     def found(match: re.Match[str]) -> str:
         key, form = match.groups()
+        if key not in part.variables or part[key].size != 1:
+            single = [str(k) for k, v in part.coords.items() if v.size == 1]
+            raise BadInput(
+                f"the title {text!r} names `{key}`, which is no coordinate with one "
+                f"value here.{suggestion(key, single)}"
+            )
         value = part[key].item()
         return (
             format(value, form) if form else look.names_of(key).get(value, f"{value}")
         )
 
-    return _PLACE.sub(found, text)
+    return PLACE.sub(found, text)
+
+
+def _check_titles(kinds: tuple[Kind, ...]) -> None:
+    """Refuse two panels with one title, which a reader could not tell apart."""
+    seen = set()
+    for kind in filter(lambda kind: kind.title, kinds):
+        # Places may differ in parts of their own; one of two may be left out.
+        of = kind.of if "{" in kind.title else None
+        own = (kind.title, kind.ylabel, kind.needs, of)
+        if own in seen:
+            raise BadInput(
+                f"two panels have the title {kind.title!r} and the same `ylabel`. Give "
+                "each a `title` of its own."
+            )
+        seen.add(own)
 
 
 def _has(ds: xr.Dataset, dim: Hashable | None) -> bool:
