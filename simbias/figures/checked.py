@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 from simbias.errors import BadInput
 from simbias.figures.kind import Kind
 from simbias.figures.kinds import Drawing
-from simbias.figures.look import places_of
 from simbias.figures.panels import Panels
+from simbias.figures.titles import places_of
 from simbias.suggestion import suggestion
 
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.scale import get_scale_names
 
 from simbias.errors import BadInput
-from simbias.figures.look import Law, Look, Moment, Reading, read
+from simbias.figures.look import Law, Look, Reading, VerticalLaw, values_of
 
 Scale = str | Mapping[str, Any] | None
 
@@ -41,8 +41,8 @@ class Kind:
         ylim: the same, upwards.
         ticks: whether ticks are at the values of x.
         yticks: values of the ticks upwards, or the coordinate that has them.
-        laws: a tuple of `Law` and `Moment`.
-        first: number of the first colour, for panels that share a legend.
+        laws: a tuple of `Law` and `VerticalLaw`.
+        first_colour: its number, for panels that share a legend.
         needs: variable without which a figure leaves the panel out.
         facet: axis with a panel for each value; the other kinds have one panel.
         of: function that is applied to the part first, for this kind.
@@ -61,7 +61,7 @@ class Kind:
     ticks: bool = False
     yticks: tuple[float | int, ...] | str = ()
     laws: Any = ()  # checked below
-    first: int = 0
+    first_colour: int = 0
     needs: str | None = None
     facet: str | None = None
     of: Callable[[xr.Dataset], xr.Dataset] | None = None
@@ -71,9 +71,9 @@ class Kind:
         check_scale("yscale", self.yscale)
         laws = self.laws
         is_tuple = isinstance(laws, tuple)
-        if not is_tuple or not all(isinstance(law, Law | Moment) for law in laws):
+        if not is_tuple or not all(isinstance(law, Law | VerticalLaw) for law in laws):
             raise BadInput(
-                f"`laws` must be a tuple of `Law` and `Moment`, got {laws!r:.80}. "
+                f"`laws` must be a tuple of `Law` and `VerticalLaw`, got {laws!r:.80}. "
                 "Example: laws=(Law(0.5),)."
             )
 
@@ -84,7 +84,7 @@ class Kind:
     def along(self, part: xr.Dataset) -> xr.DataArray:
         """The coordinate x of a part."""
         assert self.x is not None
-        return read(self.x, part)
+        return values_of(self.x, part)
 
     def places(self, axes: Axes, x: xr.DataArray, look: Look) -> np.ndarray:
         """Where values are drawn: texts at equal distances, with ticks; else x."""

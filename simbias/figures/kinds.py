@@ -19,8 +19,8 @@ from simbias.figures.look import (
     colour_of,
     draw_laws,
     line_of,
-    read,
     shade_of,
+    values_of,
 )
 from simbias.figures.style import COLOURS
 
@@ -59,14 +59,14 @@ class Curves(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         own = [k for k in x.dims if k != self.colour]
         dim = own[0] if len(own) == 1 else "time"
         if len(own) > 1:
             x, values = xr.broadcast(x, values)
         several = look.split(values, self.colour)
         for i, name, of_colour in several:
-            number = i + self.first
+            number = i + self.first_colour
             colour = colour_of(number)
             if self.is_graded:
                 colour = shade_of(i, len(several))
@@ -92,7 +92,7 @@ class Curves(Kind):
                 one = one.transpose(dim, ...)
                 _check_pooled(one.isel({dim: 0}), ("seed", *self.pooled))
                 self._one(axes, places, one, line, colour, label)
-        draw_laws(self.laws, axes, part, look, self.colour, self.first)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first_colour)
 
     def _one(
         self,
@@ -164,16 +164,16 @@ class Points(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         if x.ndim > 1:
             self._scatter(axes, x, values, look)
-            draw_laws(self.laws, axes, part, look, self.colour, self.first)
+            draw_laws(self.laws, axes, part, look, self.colour, self.first_colour)
             return
         (dim,) = x.dims
         places = self.places(axes, x, look)
         for i, name, one in look.split(values, self.colour):
             seen = one.transpose(dim, ...).values.reshape(x.size, -1)
-            mark: dict[str, Any] = {"color": colour_of(i + self.first), "ms": 4}
+            mark: dict[str, Any] = {"color": colour_of(i + self.first_colour), "ms": 4}
             axes.plot(places, seen, "o", alpha=0.5, **mark)
             if self.has_median:
                 known = xr.DataArray(seen, dims=("x", "seed")).median("seed")
@@ -183,7 +183,7 @@ class Points(Kind):
                 axes.plot(places, known, style, label=name, **mark)
             elif name:
                 axes.lines[-1].set_label(name)
-        draw_laws(self.laws, axes, part, look, self.colour, self.first)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first_colour)
 
     def _scatter(
         self, axes: Axes, x: xr.DataArray, values: xr.DataArray, look: Look
@@ -193,7 +193,7 @@ class Points(Kind):
             look.split(x, self.colour), look.split(values, self.colour), strict=True
         )
         for (i, name, along), (_, _, one) in pairs:
-            colour = colour_of(i + self.first)
+            colour = colour_of(i + self.first_colour)
             up = one.values.ravel()
             mark = {"ms": 4, "alpha": min(1.0, max(0.15, 500 / max(up.size, 1)))}
             axes.plot(along.values.ravel(), up, "o", color=colour, label=name, **mark)
@@ -221,7 +221,7 @@ class Estimates(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         (dim,) = x.dims
         places = self.places(axes, x, look)
         for i, name, one in look.split(values, self.colour):
@@ -232,7 +232,7 @@ class Estimates(Kind):
             mark: dict[str, Any] = {
                 "ms": 4,
                 "lw": 1,
-                "color": colour_of(i + self.first),
+                "color": colour_of(i + self.first_colour),
             }
             style = "o-" if self.is_joined else "o"
             axes.errorbar(
@@ -241,7 +241,7 @@ class Estimates(Kind):
             for end, shape in ((low, "^"), (high, "v")):
                 is_open = np.isnan(value) & np.isfinite(end) & (end > 0)
                 axes.plot((places * step)[is_open], end[is_open], shape, **mark)
-        draw_laws(self.laws, axes, part, look, self.colour, self.first)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first_colour)
 
 
 def means(values: xr.DataArray) -> xr.DataArray:
@@ -272,7 +272,7 @@ class HeatMap(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         (dim,) = x.dims
         seen = values.median([k for k in values.dims if k not in (dim, self.y)])
         seen = seen.assign_coords({dim: (dim, x.values)})
@@ -307,7 +307,7 @@ class Histogram(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         (dim,) = x.dims
         width = float(x[1] - x[0])
         edges = np.append(x.values, x.values[-1] + width) - width / 2
@@ -319,14 +319,18 @@ class Histogram(Kind):
                     x.values,
                     mean,
                     width=width,
-                    color=colour_of(i + self.first),
+                    color=colour_of(i + self.first_colour),
                     label=name,
                 )
             else:
                 dash = line_of(i)
-                look_of = {"color": colour_of(i + self.first), "ls": dash, "lw": 1.3}
+                look_of = {
+                    "color": colour_of(i + self.first_colour),
+                    "ls": dash,
+                    "lw": 1.3,
+                }
                 axes.stairs(mean, edges, label=name, **look_of)
-        draw_laws(self.laws, axes, part, look, self.colour, self.first)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first_colour)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -344,13 +348,15 @@ class Spectrum(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         (dim,) = x.dims
         for i, share in enumerate(self.at):
             one = values.isel(time=round(share * (values.sizes["time"] - 1)))
             seen = one.median([k for k in one.dims if k != dim])
             label = f"{self.unit} = {float(one['time']):g}"
-            axes.plot(x, seen, "o-", ms=3, color=colour_of(i + self.first), label=label)
+            axes.plot(
+                x, seen, "o-", ms=3, color=colour_of(i + self.first_colour), label=label
+            )
         draw_laws(self.laws, axes, part, look)
 
 

@@ -1,7 +1,6 @@
 """What all panels of a figure share: names, colours and lines; and laws beside data."""
 
 import dataclasses
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from simbias.errors import BadInput
-from simbias.figures.laws import LAW, law_level, law_line, law_moment
+from simbias.figures.laws import LAW, law_level, law_line, law_vertical
 from simbias.figures.style import COLOURS
 from simbias.suggestion import suggestion
 
@@ -21,10 +20,8 @@ Reading = str | Callable[[xr.Dataset], xr.DataArray]
 # Axis -> value -> what it is called, or axis -> its symbol.
 Names = Mapping[str, Mapping[Any, str] | str]
 _LINES = ("-", "--", ":", "-.")
-# A coordinate in a title, {m} or {scale:g}.
-PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
-# Of the moments of a figure, one after the other.
-_MOMENTS = (":", "-.", (0, (5, 1, 1, 1, 1, 1)))
+# Of the vertical laws of a figure, one after the other.
+_VERTICAL = (":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +43,7 @@ class Law:
 
 
 @dataclasses.dataclass(frozen=True)
-class Moment:
+class VerticalLaw:
     """A time, a size or a threshold that theory names, from bottom to top."""
 
     values: float | int | Callable[[xr.Dataset], Any]
@@ -58,7 +55,7 @@ class Look:
 
     def __init__(self, names: Names):
         self._names = names
-        self._moments: list[str] = []
+        self._vertical: list[str] = []
 
     def names_of(self, dim: str) -> Mapping[Any, str]:
         """Value -> what it is called, of those that have a name of their own."""
@@ -77,12 +74,12 @@ class Look:
             symbol = dim.removeprefix("flow.").replace("_", " ")
         return f"{symbol} = {value if isinstance(value, str) else f'{value:g}'}"
 
-    def line_of_moment(self, label: str | None) -> Any:
-        """The line of a moment, one per name; without a name that of the last one."""
-        if label is not None and label not in self._moments:
-            self._moments.append(label)
-        number = self._moments.index(label) if label else len(self._moments) - 1
-        return _MOMENTS[max(number, 0) % len(_MOMENTS)]
+    def line_of_vertical(self, label: str | None) -> Any:
+        """Line of a vertical law, one per name; without a name that of the last one."""
+        if label is not None and label not in self._vertical:
+            self._vertical.append(label)
+        number = self._vertical.index(label) if label else len(self._vertical) - 1
+        return _VERTICAL[max(number, 0) % len(_VERTICAL)]
 
     def split(
         self, values: xr.DataArray, dim: str | None
@@ -110,7 +107,7 @@ class Look:
         ]
 
 
-def read(values: Reading, part: xr.Dataset) -> xr.DataArray:
+def values_of(values: Reading, part: xr.Dataset) -> xr.DataArray:
     """A variable of a part, or what a function makes of the part.
 
     Raises:
@@ -125,11 +122,6 @@ def read(values: Reading, part: xr.Dataset) -> xr.DataArray:
             f"{suggestion(values, dict.fromkeys(known))}"
         )
     return part[values]
-
-
-def places_of(text: str) -> list[str]:
-    """Coordinates that a title names in its places."""
-    return [key for key, _ in PLACE.findall(text)]
 
 
 def evenly(name: str) -> Callable[[xr.Dataset], xr.DataArray]:
@@ -169,20 +161,22 @@ def line_of(number: int) -> str:
 
 
 def draw_laws(
-    laws: tuple[Law | Moment, ...],
+    laws: tuple[Law | VerticalLaw, ...],
     axes: Axes,
     part: xr.Dataset,
     look: Look,
     colour: str | None = None,
-    first: int = 0,
+    first_colour: int = 0,
 ) -> None:
     """What theory says, beside what is seen; a level that is NaN is left out."""
     for law in laws:
         value = law.values
         if callable(value) or isinstance(value, str):
-            value = read(value, part)  # pyright: ignore[reportArgumentType]
-        if isinstance(law, Moment):
-            law_moment(axes, float(value), law.label, ls=look.line_of_moment(law.label))
+            value = values_of(value, part)  # pyright: ignore[reportArgumentType]
+        if isinstance(law, VerticalLaw):
+            law_vertical(
+                axes, float(value), law.label, ls=look.line_of_vertical(law.label)
+            )
         elif not isinstance(value, xr.DataArray) or not value.dims:
             shade = law.colour or LAW
             if not np.isnan(float(value)):
@@ -191,6 +185,6 @@ def draw_laws(
             is_own = colour is not None and colour in value.dims
             for i, _, one in look.split(value, colour if is_own else None):
                 (dim,) = one.dims
-                shade = law.colour or (colour_of(i + first) if is_own else LAW)
+                shade = law.colour or (colour_of(i + first_colour) if is_own else LAW)
                 label = law.label if i == 0 else None
                 law_line(axes, one[dim], one, label, line=law.line, colour=shade)

@@ -13,7 +13,6 @@ one legend below the panels names them.
 
 import dataclasses
 import math
-import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -27,9 +26,9 @@ from simbias.errors import BadInput
 from simbias.figures.kind import Kind, Scale, check_scale
 from simbias.figures.kinds import Drawing
 from simbias.figures.legends import legend_below
-from simbias.figures.look import PLACE, Look, Names, label_of
+from simbias.figures.look import Look, Names, label_of
 from simbias.figures.style import blank, style
-from simbias.suggestion import suggestion
+from simbias.figures.titles import filled
 
 _ACROSS = 3
 # Inches of a slide: on a wider figure text is too small, once it fills a page.
@@ -216,29 +215,6 @@ class Panels:
         own = {"x": self.x, "xlabel": self.xlabel, "xscale": self.xscale}
         missing = {k: v for k, v in own.items() if getattr(kind, k) is None}
         return dataclasses.replace(kind, **missing)
-
-
-def filled(text: str, part: xr.Dataset, look: Look) -> str:
-    """The text with coordinates of the part in its places, {m} or {scale:g}.
-
-    Raises:
-        ValueError: for a place that is no coordinate with one value.
-    """
-
-    def found(match: re.Match[str]) -> str:
-        key, form = match.groups()
-        if key not in part.variables or part[key].size != 1:
-            single = [str(k) for k, v in part.coords.items() if v.size == 1]
-            raise BadInput(
-                f"the title {text!r} names `{key}`, which is no coordinate with one "
-                f"value here.{suggestion(key, single)}"
-            )
-        value = part[key].item()
-        return (
-            format(value, form) if form else look.names_of(key).get(value, f"{value}")
-        )
-
-    return PLACE.sub(found, text)
 
 
 def _check_titles(kinds: tuple[Kind, ...]) -> None:

@@ -17,7 +17,7 @@ from simbias.figures.kinds import (
     Spectrum,
     means,
 )
-from simbias.figures.look import Law, Moment, evenly
+from simbias.figures.look import Law, VerticalLaw, evenly
 from simbias.figures.panels import Panels
 from simbias.figures.style import COLOURS
 
@@ -134,7 +134,7 @@ def test_laws_are_levels_moments_or_curves_in_the_colour_of_what_they_are_of():
     kind = Curves(
         lambda part: part["accuracy"].isel(m=0),
         colour="sample",
-        laws=(Law(0.5, "chance"), Moment(10.0, "t*"), Law(law, "law")),
+        laws=(Law(0.5, "chance"), VerticalLaw(10.0, "t*"), Law(law, "law")),
     )
     (axes,) = Panels(kind)(DS.assign_coords(sample=[0, 1])).get_axes()
     assert lines(axes, "chance")[0].get_ydata()[0] == 0.5

@@ -145,7 +145,7 @@ figure = Panels(
         lambda ds: (stray(ds) * ds["m"]).where(lambda seen: seen > 0),
         of=lambda ds: with_axes(ds, ("scale", "m")),
         colour="m",
-        first=4,
+        first_colour=4,
         has_median=False,
         title="m × mass of live neurons, a < 0",
         x="scale",
