@@ -26,11 +26,11 @@ from simbias.network import Loss as Loss
 from simbias.wrapper import AbstractWrapper as AbstractWrapper
 
 CellValue = int | float | bool | str
-# A number that may be traced: floats of a cell are, so that a sweep compiles once.
+# A float that JAX traces, so that a sweep over its values compiles once.
 Real = float | Float[Array, ""]
-# A whole number that shapes nothing, such as the number of a draw: traced likewise.
+# An integer that sets no array size, such as the number of a task: traced likewise.
 Index = int | Int[Array, ""]
-# What a user gives for them.
+# The plain types of their values.
 PLAIN: Mapping[Any, type] = {Real: float, Index: int}
 
 
@@ -72,16 +72,16 @@ class AbstractMeasure(eqx.Module):
 
     `dims` names the axes of what `__call__` returns, in order; a number has none.
     `entries` names what lies along an axis: axis -> names, as {"sample": ("train",)}.
-    Whole numbers and truth values are written down as float64, exact up to 2⁵³.
-    A measure that needs the history is not a measure: it belongs to `analysis`.
+    Integers and booleans are stored as float64, exact up to 2⁵³.
+    Quantities that need the history belong to `analysis`.
 
     The first line of its docstring is the long name of what is stored, and `units` its
     unit, "1" for a pure number.
 
-    One that reads labels may say how: `targets` is "signs" (of every column), "classes"
-    (the largest column, the sign of a single one) or "columns" (the largest of two or
-    more), `test_targets` the same of the test sample.  A run refuses labels that it
-    would misread, such as 0 and 1.
+    A measure that reads labels names their encoding: `targets` is "signs" (of every
+    column), "classes" (the largest column, the sign of a single one) or "columns" (the
+    largest of two or more); `test_targets` is the same for the test sample.  A run
+    refuses labels that the measure would misread, such as 0 and 1.
 
     `__call__` raises a ValueError that names what is missing: a test sample, a feature,
     a layer, or one output where there are several.
@@ -137,7 +137,7 @@ AT_REST = (Status.CONVERGED, Status.STATIONARY)
 _MESSAGES = {
     Status.RUNNING: "Not finished.",
     Status.REACHED_TIME: "Reached the final time.",
-    Status.CONVERGED: "Came to rest before the final time.",
+    Status.CONVERGED: "Converged before the final time.",
     Status.MAX_STEPS: "Used all its steps; raise `max_steps` or loosen `rtol`.",
     Status.NONFINITE: "A weight, the loss or the field became NaN or infinite.",
     Status.STEP_TOO_SMALL: "The step fell below the spacing of floating point times.",
@@ -266,8 +266,8 @@ class Experiment:
         cell: values of the arguments of `make`.  A tuple, list, range or array is an
             axis of the grid, in this order; anything else is held fixed.  A key
             `flow.FIELD` varies a field of the flow instead.
-        seeds: number of members per cell; their seeds are 0, 1, ….  None where `make`
-            draws nothing, so that there is one member per cell and no replicate.
+        seeds: replicates per cell; their seeds are 0, 1, ….  None where `make` draws
+            nothing, so that a cell has one member and no replicate.
         flow: how weights move.
         loss: what they descend; fixes the unit of time.
         times: when to record, increasing, in units of the flow's clock; the last one
@@ -284,7 +284,7 @@ class Experiment:
         stop: ends a member early, as CONVERGED or STATIONARY; its later records repeat
             the last.
         dtype: "float64" or "float32"; draws are made in float64 and then cast.
-        root: seed of the root key.
+        root: seed from which all random keys derive.
         pad_to: smaller samples are padded to so many rows, of weight 0: they share
             a program, and to compile another often costs more than the padding.
     """
@@ -322,21 +322,24 @@ class Estimate:
     level: float = 0.95
 
 
-# What a claim may be, by its interval and its band.
+# supported: the interval lies inside the band.  contradicted: it lies outside.
+# inconclusive: they overlap.  not applicable: the run is not one the claim is about.
 VERDICTS = ("supported", "contradicted", "inconclusive", "not applicable")
 
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """What a paper says, as a number with a band, and what was seen, with its interval.
+    """A statement of a paper: a band for a number, and its estimate with an interval.
 
-    It is supported if the interval lies inside the band [low, high], contradicted if it
-    lies outside, and inconclusive if they overlap, or if a member is missing and every
-    one counts.
+    The verdict is one of four:
+
+    * supported: the interval lies inside the band [low, high].
+    * contradicted: the interval lies outside the band.
+    * inconclusive: they overlap, or a member is missing where every one counts.
+    * not applicable: the run lacks what the claim is about.  `needs` names it: a time,
+      a size, a second value of an axis.
+
     Medians and shares are over the members that finished.
-
-    `needs` says what a result lacks that the claim is about: a time, a size, a second
-    value of an axis.  The claim is then not applicable, whatever was seen.
 
     `simbias.claims` has a constructor for every kind of claim.
     """

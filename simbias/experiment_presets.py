@@ -9,6 +9,7 @@ from typing import Any
 from simbias.core import Experiment
 from simbias.errors import BadInput
 from simbias.preset_names import preset_of, size_of
+from simbias.suggestion import suggestion
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,12 +18,12 @@ class Presets:
 
     Attributes:
         quick: the experiment of the preset "quick".
-        changes: preset -> the fields that differ from those of `quick`; of several
+        differences: preset -> the fields that differ from those of `quick`; of several
             mappings a later one replaces what an earlier one says.
     """
 
     quick: Experiment
-    changes: Mapping[str, tuple[Mapping[str, Any], ...]]
+    differences: Mapping[str, tuple[Mapping[str, Any], ...]]
 
     def __call__(self, preset: str = "quick", **changes: Any) -> Experiment:
         """The experiment; keywords replace values of its cell, or its fields.
@@ -30,9 +31,9 @@ class Presets:
         Raises:
             ValueError: for a preset that it does not have.
         """
-        check_preset(preset, self.changes)
+        check_preset(preset, self.differences)
         cell, fields = dict(self.quick.cell), {}
-        for one in self.changes[preset]:
+        for one in self.differences[preset]:
             cell |= one.get("cell", {})
             fields |= {k: v for k, v in one.items() if k != "cell"}
         cell = {k: v for k, v in cell.items() if v is not None}
@@ -77,23 +78,38 @@ def presets(
         a ValueError for a preset of any other name.
 
     Raises:
-        ValueError: for `sgd_smoke` or `sgd_paper` without `sgd`.
+        ValueError: for `sgd_smoke` or `sgd_paper` without `sgd`, or a preset that names
+            what is no field of an experiment.
     """
+    for name, fields in {"smoke": smoke, "paper": paper, **variants}.items():
+        _check_fields(name, fields)
     sizes = {"smoke": smoke, "quick": {}, "paper": paper}
-    changes: dict[str, tuple[Mapping[str, Any], ...]]
-    changes = {size: (change,) for size, change in sizes.items()}
+    differences: dict[str, tuple[Mapping[str, Any], ...]]
+    differences = {size: (change,) for size, change in sizes.items()}
     names = [name for name in variants if size_of(name) == "quick"]
     for name in names:
         for size, change in sizes.items():
             preset = preset_of(name, size)
             own = variants.get(preset, {}) if size != "quick" else {}
-            changes[preset] = (variants[name], change, own)
-    if unknown := [name for name in variants if name not in changes]:
+            differences[preset] = (variants[name], change, own)
+    if unknown := [name for name in variants if name not in differences]:
         raise BadInput(
             f"`{unknown[0]}` is a size of a variant that is missing. Example: "
             f"{unknown[0].rpartition('_')[0]}={{'seeds': 3}}."
         )
-    return Presets(quick, changes)
+    return Presets(quick, differences)
+
+
+def _check_fields(preset: str, fields: Mapping[str, Any]) -> None:
+    """Refuse a preset that names what is no field of an experiment."""
+    known = [field.name for field in dataclasses.fields(Experiment)]
+    for name in fields:
+        if name not in known:
+            raise BadInput(
+                f"the preset `{preset}` names `{name}`, which is no field of an "
+                f"Experiment.{suggestion(str(name), known)} Arguments of `make` belong "
+                f"in its cell. Example: {preset}={{'cell': {{'n': 20}}}}."
+            )
 
 
 def check_preset(preset: Any, known: Collection[str]) -> None:

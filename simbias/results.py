@@ -28,7 +28,7 @@ from simbias.errors import BadInput
 if TYPE_CHECKING:
     from simbias.store.evaluations import Evaluation
 
-# An evaluation of so many bytes, or of so many times its own, is spread over a run.
+# An evaluation is spread over a whole run up to so many bytes, or times its own bytes.
 _SMALL, _GROWTH = 2**27, 2**15
 
 

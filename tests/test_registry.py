@@ -117,11 +117,24 @@ def test_a_variant_comes_in_every_size():
         presets(QUICK, smoke={}, paper={}, sgd_paper={})
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"smoke": {"seedz": 3}}, "`smoke` names `seedz`.*mean `seeds`"),
+        ({"sgd": {"flw": 3}}, "`sgd` names `flw`.*mean `flow`"),
+        ({"sgd": {}, "sgd_paper": {"n": 3}}, "`sgd_paper` names `n`.*'cell'"),
+    ],
+)
+def test_a_preset_of_what_is_no_field_is_refused_when_it_is_made(wrong, message):
+    with pytest.raises(simbias.BadInput, match=message):
+        presets(QUICK, **{"smoke": {}, "paper": {}, **wrong})
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_presets_of_a_file_are_those_of_its_experiment(name):
     made = experiments()[name].experiment
     if isinstance(made, Presets):
-        assert preset_names(name) == [*made.changes]
+        assert preset_names(name) == [*made.differences]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

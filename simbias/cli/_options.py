@@ -129,7 +129,7 @@ def sizes(module: Any) -> tuple[str, ...]:
         )
     made = module.experiment
     if isinstance(made, Presets):
-        return tuple(made.changes)
+        return tuple(made.differences)
     is_sized = callable(made) and "preset" in inspect.signature(made).parameters
     return SIZES if is_sized else ("quick",)
 

@@ -9,6 +9,7 @@ from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
 from simbias.store.layout import Store
 from simbias.suggestion import suggestion
+from simbias.verbs.phenomenon import check_figure
 from simbias.verbs.simulate import planned
 
 Recipe = dict[str, Any]
@@ -17,9 +18,15 @@ Recipe = dict[str, Any]
 def plan_of(
     source: Source, recipe: Recipe, lanes: int | None, *, holds_result: bool
 ) -> Plan:
-    """The plan of a recipe, checked against the memory of this machine."""
+    """The plan of a recipe, checked against the memory of this machine.
+
+    Raises:
+        ValueError: for a plan that cannot be run, or could not be drawn.
+    """
     experiment = experiment_of(source.module, recipe["preset"], recipe["overrides"])
-    return planned(experiment, lanes, holds_result=holds_result)
+    plan = planned(experiment, lanes, holds_result=holds_result)
+    check_figure(source.module, plan)
+    return plan
 
 
 def recipe_of(store: Store, source: Source, data: str | None = None) -> Recipe:

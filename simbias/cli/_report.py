@@ -24,7 +24,7 @@ def write_report(
     ds: xr.Dataset,
     out: AbstractPlace,
     claims: list[Claim],
-    files: Sequence[str],
+    files: Sequence[str] | None,
     origin: str,
     store: Store,
 ) -> list[str]:
@@ -37,11 +37,12 @@ def write_report(
         out: where it is.
         claims: what is claimed about it.
         files: of its figures; those in PNG are shown, and drawn if there are none.
+            None if they cannot be drawn.
         origin: which experiment and preset it is of.
         store: that it is in.
     """
     try:
-        figures = images(out, files) or None
+        figures = {} if files is None else images(out, files) or None
         asked = {"claims": claims, "figures": figures, "origin": origin}
         asked |= {"experiment": experiment, "film": film_of(out)}
         asked["time_taken"] = time_taken_by(store)

@@ -4,6 +4,7 @@ import dataclasses
 
 import tyro
 
+from simbias.cli._failures import Failures
 from simbias.cli._figures_and_claims import write_figures
 from simbias.cli._options import Folder, Format
 from simbias.cli._phenomenon import phenomenon_of
@@ -45,12 +46,15 @@ def figure(arguments: list[str]) -> int:
             f"not in the figure. To continue the run: simbias resume {out}"
         )
     name, own = ds.attrs["experiment"], (parsed.file, parsed.trust_code)
-    module = phenomenon_of("figure", store, name, *own).module
+    source = phenomenon_of("figure", store, name, *own)
+    module, failures = source.module, Failures(source, out)
     if not hasattr(module, "figure"):
         raise BadInput(
             f"{module.__file__} must define `figure(ds)`, which returns a matplotlib "
             "Figure."
         )
-    for file in write_figures(module, ds, out, parsed.format):
-        put(out / file)
+    with failures.of("figure"):
+        for file in write_figures(module, ds, out, parsed.format):
+            put(out / file)
+    failures.raise_first()
     return 0

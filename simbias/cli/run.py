@@ -15,6 +15,7 @@ import xarray as xr
 from simbias.cli import _output as output
 from simbias.cli._budget import seconds_of
 from simbias.cli._exit_status import resumable
+from simbias.cli._failures import Failures
 from simbias.cli._figures_and_claims import (
     claims_document,
     print_claims,
@@ -262,29 +263,40 @@ def _show(
     store: Store,
     decided: Sequence[Decided] = (),
 ) -> None:
-    """Write and print what a finished run shows."""
+    """Write and print what a finished run shows.
+
+    Neither `claims` nor `figure` that fails keeps the other from being shown.
+    """
     module, out, name = request.source.module, request.out, request.source.name
-    check = store.check
-    claims, files = decided or check_claims(module, ds), []
+    check, files, claims = store.check, [], decided
+    failures = Failures(request.source, out)
+    if not claims:
+        with failures.of("claims"):
+            claims = check_claims(module, ds)
     document = claims_document(name, request.recipe["preset"], ds, claims)
     if denied is None:
         check()
-        write_json(out / "claims.json", document)
-        _tell(name, ds, claims, document)  # before a figure of yours may fail
-        files = write_figures(module, ds, out, request.formats, check)
+        if "claims" not in failures.errors:
+            write_json(out / "claims.json", document)
+            _tell(name, ds, claims, document)
+        drawn = None
+        with failures.of("figure"):
+            drawn = write_figures(module, ds, out, request.formats, check)
         plain = [one.claim if isinstance(one, Decided) else one for one in claims]
-        asked = (plain, files, origin_of(request.recipe), store)
-        files += write_report(module, experiment, ds, out, *asked)
+        asked = (plain, drawn, origin_of(request.recipe), store)
+        files = [*(drawn or []), *write_report(module, experiment, ds, out, *asked)]
     else:
         say(f"Nothing was written to {out}: {denied}.")
-        _tell(name, ds, claims, document)
+        if "claims" not in failures.errors:
+            _tell(name, ds, claims, document)
         shown = ("figure*.*", "report.html")
         files = [f for f in sorted(out.files()) if any(fnmatch(f, p) for p in shown)]
+    paths = [str(out / file) for file in files]
+    if not output.is_lines():
+        put("".join(f"\n{path}" for path in paths))
+    failures.raise_first()
     if output.is_lines():
-        paths = [str(out / file) for file in files]
         output.emit("done", run=str(out), files=paths, exit_code=0)
-    else:
-        put("".join(f"\n{out / file}" for file in files))
 
 
 def _tell(

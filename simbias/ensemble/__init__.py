@@ -10,7 +10,7 @@ Words, from the question to the machine:
     station   a thread that drives one device (on a CPU one core) round by round
     layout    how a round treats its lanes: in turn, or side by side
 
-Files in the order in which data passes them: `grid` (cells, keys), `members` (how one
+Files in the order in which data passes them: `grid` (cells), `keys`, `members` (how one
 is made), `shapes` and `plan` (what the run will be, without running it), `memory`,
 `programs` (begin, advance, take), `lane` (the only place where the member axis is
 added), `pace`, `engine` (the stations), `events` (what they hand over), `table`, `bar`.

@@ -72,7 +72,7 @@ def start(
     state = flow.init(network, data, recorder.loss, key)
     records = {}
     for name, measure in recorder.measures.items():
-        value = jax.eval_shape(taken(measure), network, data)
+        value = jax.eval_shape(of_original(measure), network, data)
         shape = (len(recorder.times), *value.shape)
         records[name] = jnp.full(shape, jnp.nan, record_dtype(value.dtype))
     kept = {}
@@ -123,7 +123,7 @@ def advance_all(
     return jax.vmap(one)(lanes)
 
 
-def taken(measure: Measure) -> Measure:
+def of_original(measure: Measure) -> Measure:
     """The measure, of a network as the engine moves it."""
     return lambda network, data: measure(original_network(network), data)
 
@@ -155,7 +155,7 @@ def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:
     state, cursor, records, kept = moving
     rows = {}
     for name, measure in recorder.measures.items():
-        value = taken(measure)(state.network, data).astype(records[name].dtype)
+        value = of_original(measure)(state.network, data).astype(records[name].dtype)
         rows[name] = records[name].at[cursor].set(value)
     status = state.status
     is_running = status == Status.RUNNING

@@ -11,7 +11,7 @@ from jaxtyping import Array, Int, PRNGKeyArray, PyTree, UInt
 from simbias.core import AbstractFlow, AbstractNetwork, Dataset, Measure, Status
 from simbias.ensemble.events import Finished
 from simbias.ensemble.keys import split_keys
-from simbias.ensemble.lane import Lane, Recorder, start, taken
+from simbias.ensemble.lane import Lane, Recorder, of_original, start
 from simbias.ensemble.members import Maker, draw
 from simbias.validation.targets import Faults, faults
 
@@ -92,7 +92,7 @@ def finish_members(
         final, lanes = shared
         lane = jax.tree.map(lambda v: v[place], lanes)
         state = lane.state
-        of = lambda measure: taken(measure)(state.network, lane.data)
+        of = lambda measure: of_original(measure)(state.network, lane.data)
         values = {name: of(measure) for name, measure in final.items()}
         values |= lane.flow.history(state)
         records, status = lane.records, state.status

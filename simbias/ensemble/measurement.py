@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias.core import AbstractStop, Loss, Measure
-from simbias.ensemble.lane import taken
+from simbias.ensemble.lane import of_original
 from simbias.errors import BadInput
 from simbias.introspection.array_network import original_network
 from simbias.validation.experiment import RESERVED
@@ -34,7 +34,7 @@ def measured_shape(
         ValueError: naming the measure, if it cannot be taken of this network, or
             returns or names its axes wrongly.
     """
-    value = tried(f"measure `{name}`", taken(measure), network, data)
+    value = tried(f"measure `{name}`", of_original(measure), network, data)
     check_value(name, measure, value)
     return value
 
@@ -48,7 +48,7 @@ def check_stop(stop: AbstractStop | None, network: Any, data: Any, loss: Loss) -
     if stop is None:
         return
     if type(stop).status is AbstractStop.status:
-        value, kind = tried("`stop`", taken(stop), network, data), "boolean"
+        value, kind = tried("`stop`", of_original(stop), network, data), "boolean"
         is_right = lambda dtype: dtype == jnp.bool_
     else:
         said = lambda network, data: stop.status(original_network(network), data, loss)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from simbias.core import Experiment
 from simbias.ensemble.footprint import footprint, footprint_and_equations
 from simbias.ensemble.grid import Cell, Grid, make_grid
-from simbias.ensemble.lane import Lane, Recorder, taken
+from simbias.ensemble.lane import Lane, Recorder, of_original
 from simbias.ensemble.repeats import check_repeats
 from simbias.ensemble.shapes import Field, Shapes, cost, widest
 from simbias.ensemble.tuples import with_tuples
@@ -132,7 +132,9 @@ def _recording(experiment: Experiment, lane: Lane) -> tuple[int, int]:
     """Numbers that measures hold, along the way or at the end, and their equations."""
     network, data = lane.state.network, lane.data
     measured = lambda measures: (
-        lambda network, data: [taken(measure)(network, data) for measure in measures]
+        lambda network, data: [
+            of_original(measure)(network, data) for measure in measures
+        ]
     )
     stop = []
     if (rule := experiment.stop) is not None:

@@ -14,7 +14,7 @@ from simbias.core import Experiment
 from simbias.ensemble.configuration import source
 from simbias.ensemble.grid import Cell
 from simbias.ensemble.keys import member_key
-from simbias.ensemble.lane import Lane, taken
+from simbias.ensemble.lane import Lane, of_original
 from simbias.ensemble.members import draw, maker
 from simbias.errors import BadInput
 from simbias.introspection.identity import array_identity
@@ -53,7 +53,7 @@ def check_repeats(experiment: Experiment, cell: Cell, lane: Lane) -> None:
         )
     data, network = lane.data, lane.state.network
     measures: Mapping[str, Any] = {**experiment.measures, **experiment.final}
-    others = {f"measure `{k}`": taken(v) for k, v in measures.items()}
+    others = {f"measure `{k}`": of_original(v) for k, v in measures.items()}
     others["`loss`"] = lambda network, data: experiment.loss(
         jax.vmap(network)(data.x), data.y, data.weight
     )

@@ -15,7 +15,7 @@ import numpy as np
 from simbias.core import AbstractFlow, Experiment
 from simbias.ensemble.grid import Cell, Grid
 from simbias.ensemble.keys import member_key
-from simbias.ensemble.lane import Lane, Recorder, record_dtype, start, taken
+from simbias.ensemble.lane import Lane, Recorder, of_original, record_dtype, start
 from simbias.ensemble.measurement import check_stop, coords_of, dims_of, measured_shape
 from simbias.ensemble.members import draw, maker, member_flow
 from simbias.ensemble.tracing import check_traced
@@ -158,7 +158,7 @@ def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
     fields = {}
     for name, measure in measures.items():
         value = measured_shape(name, measure, network, data)
-        check_factorisations(f"measure `{name}`", taken(measure), network, data)
+        check_factorisations(f"measure `{name}`", of_original(measure), network, data)
         dtype = record_dtype(np.dtype(value.dtype))
         dims = dims_of(name, measure, value.ndim)
         fields[name] = Field(dims, value.shape, dtype, coords_of(measure))

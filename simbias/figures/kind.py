@@ -7,10 +7,22 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.scale import get_scale_names
 
-from simbias.figures.look import Law, Look, Moment, Reading, read
+from simbias.errors import BadInput
+from simbias.figures.look import Law, Look, Reading, VerticalLaw, values_of
 
 Scale = str | Mapping[str, Any] | None
+
+
+def check_scale(name: str, scale: Scale) -> None:
+    """Refuse a scale that matplotlib does not have."""
+    word = scale.get("value") if isinstance(scale, Mapping) else scale
+    if scale is not None and word not in get_scale_names():
+        raise BadInput(
+            f"`{name}` must be one of {', '.join(get_scale_names())}, or options such "
+            f"as {{'value': 'symlog', 'linthresh': 1e-3}}, got {scale!r}."
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,8 +41,8 @@ class Kind:
         ylim: the same, upwards.
         ticks: whether ticks are at the values of x.
         yticks: values of the ticks upwards, or the coordinate that has them.
-        laws: `Law` or `Moment`.
-        first: number of the first colour, for panels that share a legend.
+        laws: a tuple of `Law` and `VerticalLaw`.
+        first_colour: its number, for panels that share a legend.
         needs: variable without which a figure leaves the panel out.
         facet: axis with a panel for each value; the other kinds have one panel.
         of: function that is applied to the part first, for this kind.
@@ -48,11 +60,22 @@ class Kind:
     ylim: tuple[float | int | None, float | int | None] | None = None
     ticks: bool = False
     yticks: tuple[float | int, ...] | str = ()
-    laws: tuple[Law | Moment, ...] = ()
-    first: int = 0
+    laws: Any = ()  # checked below
+    first_colour: int = 0
     needs: str | None = None
     facet: str | None = None
     of: Callable[[xr.Dataset], xr.Dataset] | None = None
+
+    def __post_init__(self):
+        check_scale("xscale", self.xscale)
+        check_scale("yscale", self.yscale)
+        laws = self.laws
+        is_tuple = isinstance(laws, tuple)
+        if not is_tuple or not all(isinstance(law, Law | VerticalLaw) for law in laws):
+            raise BadInput(
+                f"`laws` must be a tuple of `Law` and `VerticalLaw`, got {laws!r:.80}. "
+                "Example: laws=(Law(0.5),)."
+            )
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
@@ -61,7 +84,7 @@ class Kind:
     def along(self, part: xr.Dataset) -> xr.DataArray:
         """The coordinate x of a part."""
         assert self.x is not None
-        return read(self.x, part)
+        return values_of(self.x, part)
 
     def places(self, axes: Axes, x: xr.DataArray, look: Look) -> np.ndarray:
         """Where values are drawn: texts at equal distances, with ticks; else x."""

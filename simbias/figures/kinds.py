@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from simbias.analysis.estimates import estimates
 from simbias.analysis.mean_interval import mean_interval
+from simbias.errors import BadInput
 from simbias.figures.band import band
 from simbias.figures.heat_map import heat_map
 from simbias.figures.kind import Kind
@@ -18,8 +19,8 @@ from simbias.figures.look import (
     colour_of,
     draw_laws,
     line_of,
-    read,
     shade_of,
+    values_of,
 )
 from simbias.figures.style import COLOURS
 
@@ -37,6 +38,7 @@ class Curves(Kind):
             on each other.
         mark: of the points of a curve, such as "o".
         spread: "band", 10–90 % of the seeds; "each", a thin line per seed; or "none".
+        pooled: axes whose values count as further seeds, such as several starts.
         is_graded: whether colours go from dark to light along the axis, instead of
             being as different as possible.
         has_end: whether a dot marks the last value of a line per seed.
@@ -49,6 +51,7 @@ class Curves(Kind):
     line: str | None = None
     mark: str = ""
     spread: Literal["band", "each", "none"] = "band"
+    pooled: tuple[str, ...] = ()
     is_graded: bool = False
     has_end: bool = False
     is_joined: bool = True
@@ -56,14 +59,14 @@ class Curves(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         own = [k for k in x.dims if k != self.colour]
         dim = own[0] if len(own) == 1 else "time"
         if len(own) > 1:
             x, values = xr.broadcast(x, values)
         several = look.split(values, self.colour)
         for i, name, of_colour in several:
-            number = i + self.first
+            number = i + self.first_colour
             colour = colour_of(number)
             if self.is_graded:
                 colour = shade_of(i, len(several))
@@ -86,8 +89,10 @@ class Curves(Kind):
                     if along.ndim == 1
                     else along.values.reshape(along.sizes[dim], -1)
                 )
-                self._one(axes, places, one.transpose(dim, ...), line, colour, label)
-        draw_laws(self.laws, axes, part, look, self.colour, self.first)
+                one = one.transpose(dim, ...)
+                _check_pooled(one.isel({dim: 0}), ("seed", *self.pooled))
+                self._one(axes, places, one, line, colour, label)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first_colour)
 
     def _one(
         self,
@@ -114,6 +119,17 @@ class Curves(Kind):
             return
         alpha = 0.2 if self.spread == "band" else 0.0
         band(axes, x, seen, line, colour=colour, label=label, ms=4, alpha=alpha)
+
+
+def _check_pooled(values: xr.DataArray, pooled: tuple[str, ...]) -> None:
+    """Refuse an axis whose values one curve would pool without being asked to."""
+    rest = [str(k) for k, size in values.sizes.items() if k not in pooled and size > 1]
+    if rest:
+        raise BadInput(
+            f"a curve of `{values.name or 'a function'}` would pool the values of "
+            f"`{rest[0]}`. Make it the axis of colour, line, columns, rows or facet, "
+            f"choose one of its values, or say pooled=({rest[0]!r},)."
+        )
 
 
 def _exponent(values: xr.DataArray, dim: Hashable) -> str | None:
@@ -148,16 +164,16 @@ class Points(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         if x.ndim > 1:
             self._scatter(axes, x, values, look)
-            draw_laws(self.laws, axes, part, look, self.colour, self.first)
+            draw_laws(self.laws, axes, part, look, self.colour, self.first_colour)
             return
         (dim,) = x.dims
         places = self.places(axes, x, look)
         for i, name, one in look.split(values, self.colour):
             seen = one.transpose(dim, ...).values.reshape(x.size, -1)
-            mark: dict[str, Any] = {"color": colour_of(i + self.first), "ms": 4}
+            mark: dict[str, Any] = {"color": colour_of(i + self.first_colour), "ms": 4}
             axes.plot(places, seen, "o", alpha=0.5, **mark)
             if self.has_median:
                 known = xr.DataArray(seen, dims=("x", "seed")).median("seed")
@@ -167,7 +183,7 @@ class Points(Kind):
                 axes.plot(places, known, style, label=name, **mark)
             elif name:
                 axes.lines[-1].set_label(name)
-        draw_laws(self.laws, axes, part, look, self.colour, self.first)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first_colour)
 
     def _scatter(
         self, axes: Axes, x: xr.DataArray, values: xr.DataArray, look: Look
@@ -177,7 +193,7 @@ class Points(Kind):
             look.split(x, self.colour), look.split(values, self.colour), strict=True
         )
         for (i, name, along), (_, _, one) in pairs:
-            colour = colour_of(i + self.first)
+            colour = colour_of(i + self.first_colour)
             up = one.values.ravel()
             mark = {"ms": 4, "alpha": min(1.0, max(0.15, 500 / max(up.size, 1)))}
             axes.plot(along.values.ravel(), up, "o", color=colour, label=name, **mark)
@@ -205,7 +221,7 @@ class Estimates(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         (dim,) = x.dims
         places = self.places(axes, x, look)
         for i, name, one in look.split(values, self.colour):
@@ -216,7 +232,7 @@ class Estimates(Kind):
             mark: dict[str, Any] = {
                 "ms": 4,
                 "lw": 1,
-                "color": colour_of(i + self.first),
+                "color": colour_of(i + self.first_colour),
             }
             style = "o-" if self.is_joined else "o"
             axes.errorbar(
@@ -225,7 +241,7 @@ class Estimates(Kind):
             for end, shape in ((low, "^"), (high, "v")):
                 is_open = np.isnan(value) & np.isfinite(end) & (end > 0)
                 axes.plot((places * step)[is_open], end[is_open], shape, **mark)
-        draw_laws(self.laws, axes, part, look, self.colour, self.first)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first_colour)
 
 
 def means(values: xr.DataArray) -> xr.DataArray:
@@ -256,7 +272,7 @@ class HeatMap(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         (dim,) = x.dims
         seen = values.median([k for k in values.dims if k not in (dim, self.y)])
         seen = seen.assign_coords({dim: (dim, x.values)})
@@ -291,7 +307,7 @@ class Histogram(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         (dim,) = x.dims
         width = float(x[1] - x[0])
         edges = np.append(x.values, x.values[-1] + width) - width / 2
@@ -303,14 +319,18 @@ class Histogram(Kind):
                     x.values,
                     mean,
                     width=width,
-                    color=colour_of(i + self.first),
+                    color=colour_of(i + self.first_colour),
                     label=name,
                 )
             else:
                 dash = line_of(i)
-                look_of = {"color": colour_of(i + self.first), "ls": dash, "lw": 1.3}
+                look_of = {
+                    "color": colour_of(i + self.first_colour),
+                    "ls": dash,
+                    "lw": 1.3,
+                }
                 axes.stairs(mean, edges, label=name, **look_of)
-        draw_laws(self.laws, axes, part, look, self.colour, self.first)
+        draw_laws(self.laws, axes, part, look, self.colour, self.first_colour)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -328,13 +348,15 @@ class Spectrum(Kind):
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
-        x, values = self.along(part), read(self.values, part)
+        x, values = self.along(part), values_of(self.values, part)
         (dim,) = x.dims
         for i, share in enumerate(self.at):
             one = values.isel(time=round(share * (values.sizes["time"] - 1)))
             seen = one.median([k for k in one.dims if k != dim])
             label = f"{self.unit} = {float(one['time']):g}"
-            axes.plot(x, seen, "o-", ms=3, color=colour_of(i + self.first), label=label)
+            axes.plot(
+                x, seen, "o-", ms=3, color=colour_of(i + self.first_colour), label=label
+            )
         draw_laws(self.laws, axes, part, look)
 
 

@@ -74,7 +74,7 @@ def law_level(
     )
 
 
-def law_moment(
+def law_vertical(
     axes: Axes, at: float | int, label: str | None = None, **options: Any
 ) -> None:
     """A time, a size or a threshold that theory names, from bottom to top.

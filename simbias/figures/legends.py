@@ -13,7 +13,7 @@ from matplotlib.figure import Figure, SubFigure
 def legend_below(
     whole: Figure | SubFigure, *panels: Axes, columns: int = 4, **options: Any
 ) -> None:
-    """One legend of several panels, under them; what is named twice is told once.
+    """One legend of several panels, under them; a name appears once.
 
     Args:
         whole: the figure or a part of it; constrained layout makes room.

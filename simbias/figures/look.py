@@ -10,16 +10,18 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from simbias.figures.laws import LAW, law_level, law_line, law_moment
+from simbias.errors import BadInput
+from simbias.figures.laws import LAW, law_level, law_line, law_vertical
 from simbias.figures.style import COLOURS
+from simbias.suggestion import suggestion
 
 # Name of a variable, or a function of the part.
 Reading = str | Callable[[xr.Dataset], xr.DataArray]
 # Axis -> value -> what it is called, or axis -> its symbol.
 Names = Mapping[str, Mapping[Any, str] | str]
 _LINES = ("-", "--", ":", "-.")
-# Of the moments of a figure, one after the other.
-_MOMENTS = (":", "-.", (0, (5, 1, 1, 1, 1, 1)))
+# Of the vertical laws of a figure, one after the other.
+_VERTICAL = (":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Law:
 
 
 @dataclasses.dataclass(frozen=True)
-class Moment:
+class VerticalLaw:
     """A time, a size or a threshold that theory names, from bottom to top."""
 
     values: float | int | Callable[[xr.Dataset], Any]
@@ -53,7 +55,7 @@ class Look:
 
     def __init__(self, names: Names):
         self._names = names
-        self._moments: list[str] = []
+        self._vertical: list[str] = []
 
     def names_of(self, dim: str) -> Mapping[Any, str]:
         """Value -> what it is called, of those that have a name of their own."""
@@ -72,19 +74,31 @@ class Look:
             symbol = dim.removeprefix("flow.").replace("_", " ")
         return f"{symbol} = {value if isinstance(value, str) else f'{value:g}'}"
 
-    def line_of_moment(self, label: str | None) -> Any:
-        """The line of a moment, one per name; without a name that of the last one."""
-        if label is not None and label not in self._moments:
-            self._moments.append(label)
-        number = self._moments.index(label) if label else len(self._moments) - 1
-        return _MOMENTS[max(number, 0) % len(_MOMENTS)]
+    def line_of_vertical(self, label: str | None) -> Any:
+        """Line of a vertical law, one per name; without a name that of the last one."""
+        if label is not None and label not in self._vertical:
+            self._vertical.append(label)
+        number = self._vertical.index(label) if label else len(self._vertical) - 1
+        return _VERTICAL[max(number, 0) % len(_VERTICAL)]
 
     def split(
         self, values: xr.DataArray, dim: str | None
     ) -> list[tuple[int, str | None, xr.DataArray]]:
-        """Number, name and values of each value of an axis; of one part without it."""
-        if dim is None or dim not in values.dims:
+        """Number, name and values of each value of an axis; of one part without it.
+
+        Raises:
+            ValueError: for what is neither an axis nor a coordinate with one value.
+        """
+        if dim is None:
             return [(0, None, values)]
+        if dim not in values.dims:
+            if dim in values.coords:
+                return [(0, None, values)]
+            raise BadInput(
+                f"a figure has `{dim}` for colours or lines, but its values "
+                f"{_called(values)}have no such axis. Axes: "
+                f"{', '.join(map(str, values.dims)) or 'none'}."
+            )
         keys = values[dim].values.tolist() if dim in values.coords else []
         keys = keys or list(range(values.sizes[dim]))
         return [
@@ -93,9 +107,21 @@ class Look:
         ]
 
 
-def read(values: Reading, part: xr.Dataset) -> xr.DataArray:
-    """A variable of a part, or what a function makes of the part."""
-    return part[values] if isinstance(values, str) else values(part)
+def values_of(values: Reading, part: xr.Dataset) -> xr.DataArray:
+    """A variable of a part, or what a function makes of the part.
+
+    Raises:
+        ValueError: for a variable that the part does not have.
+    """
+    if callable(values):
+        return values(part)
+    if values not in part.variables and values not in part.dims:
+        known = map(str, (*part.variables, *part.dims))
+        raise BadInput(
+            f"the figure draws `{values}`, which this result does not have."
+            f"{suggestion(values, dict.fromkeys(known))}"
+        )
+    return part[values]
 
 
 def evenly(name: str) -> Callable[[xr.Dataset], xr.DataArray]:
@@ -107,6 +133,10 @@ def evenly(name: str) -> Callable[[xr.Dataset], xr.DataArray]:
         return x.copy(data=np.array(shown, object))
 
     return texts
+
+
+def _called(values: xr.DataArray) -> str:
+    return f"`{values.name}` " if values.name else ""
 
 
 def label_of(x: Reading | None) -> str:
@@ -131,29 +161,30 @@ def line_of(number: int) -> str:
 
 
 def draw_laws(
-    laws: tuple[Law | Moment, ...],
+    laws: tuple[Law | VerticalLaw, ...],
     axes: Axes,
     part: xr.Dataset,
     look: Look,
     colour: str | None = None,
-    first: int = 0,
+    first_colour: int = 0,
 ) -> None:
     """What theory says, beside what is seen; a level that is NaN is left out."""
     for law in laws:
         value = law.values
         if callable(value) or isinstance(value, str):
-            value = read(value, part)  # pyright: ignore[reportArgumentType]
-        if isinstance(law, Moment):
-            law_moment(axes, float(value), law.label, ls=look.line_of_moment(law.label))
+            value = values_of(value, part)  # pyright: ignore[reportArgumentType]
+        if isinstance(law, VerticalLaw):
+            law_vertical(
+                axes, float(value), law.label, ls=look.line_of_vertical(law.label)
+            )
         elif not isinstance(value, xr.DataArray) or not value.dims:
             shade = law.colour or LAW
             if not np.isnan(float(value)):
                 law_level(axes, float(value), law.label, ls=law.line, color=shade)
         else:
-            several = look.split(value, colour)
-            for i, _, one in several:
+            is_own = colour is not None and colour in value.dims
+            for i, _, one in look.split(value, colour if is_own else None):
                 (dim,) = one.dims
-                is_own = colour is not None and colour in value.dims
-                shade = law.colour or (colour_of(i + first) if is_own else LAW)
+                shade = law.colour or (colour_of(i + first_colour) if is_own else LAW)
                 label = law.label if i == 0 else None
                 law_line(axes, one[dim], one, label, line=law.line, colour=shade)

@@ -13,7 +13,6 @@ one legend below the panels names them.
 
 import dataclasses
 import math
-import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -24,18 +23,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from simbias.errors import BadInput
-from simbias.figures.kind import Kind, Scale
+from simbias.figures.kind import Kind, Scale, check_scale
 from simbias.figures.kinds import Drawing
 from simbias.figures.legends import legend_below
 from simbias.figures.look import Look, Names, label_of
 from simbias.figures.style import blank, style
+from simbias.figures.titles import filled
 
 _ACROSS = 3
 # Inches of a slide: on a wider figure text is too small, once it fills a page.
 _WIDEST = 1280 / 96
 # Inches of a legend of one line.
 _LINE = 0.4
-_PLACE = re.compile(r"\{([\w.]+)(?::([^}]*))?\}")
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -106,6 +105,8 @@ class Panels:
             )
         if (rows or columns) and any(kind.facet for kind in kinds):
             raise BadInput("a kind with a `facet` goes without `rows` and `columns`.")
+        check_scale("xscale", xscale)
+        _check_titles(kinds)
         said = {"rows": rows, "columns": columns, "x": x, "xlabel": xlabel}
         said |= {"xscale": xscale, "names": names or {}, "title": title, "size": size}
         said |= {"kinds": kinds, "legend": legend, "of": of}
@@ -216,17 +217,19 @@ class Panels:
         return dataclasses.replace(kind, **missing)
 
 
-def filled(text: str, part: xr.Dataset, look: Look) -> str:
-    """The text with coordinates of the part in its places, {m} or {scale:g}."""
-
-    def found(match: re.Match[str]) -> str:
-        key, form = match.groups()
-        value = part[key].item()
-        return (
-            format(value, form) if form else look.names_of(key).get(value, f"{value}")
-        )
-
-    return _PLACE.sub(found, text)
+def _check_titles(kinds: tuple[Kind, ...]) -> None:
+    """Refuse two panels with one title, which a reader could not tell apart."""
+    seen = set()
+    for kind in filter(lambda kind: kind.title, kinds):
+        # Places may differ in parts of their own; one of two may be left out.
+        of = kind.of if "{" in kind.title else None
+        own = (kind.title, kind.ylabel, kind.needs, of)
+        if own in seen:
+            raise BadInput(
+                f"two panels have the title {kind.title!r} and the same `ylabel`. Give "
+                "each a `title` of its own."
+            )
+        seen.add(own)
 
 
 def _has(ds: xr.Dataset, dim: Hashable | None) -> bool:

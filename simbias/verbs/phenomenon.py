@@ -20,9 +20,13 @@ from matplotlib.figure import Figure
 from simbias.analysis.parts import parts
 from simbias.core import Claim
 from simbias.drawn_from import OnSample
+from simbias.ensemble.array_attributes import array_attributes
+from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
+from simbias.figures.checked import check_panels
 from simbias.figures.fitted import fitted
 from simbias.figures.laws import without_laws
+from simbias.figures.panels import Panels
 from simbias.figures.style import style, text_size
 from simbias.numerics.exact_numerics import exact_numerics
 
@@ -117,6 +121,17 @@ def check_phenomenon(phenomenon: Any, names: Container[str]) -> None:
         raise BadInput(
             f"`LEAST_TIME` must be a number, 0 or more, got {least!r}. Example: 100.0."
         )
+
+
+def check_figure(phenomenon: Any, plan: Plan) -> None:
+    """Refuse a declared figure that names what the result of a plan will not have.
+
+    Raises:
+        ValueError: naming the option of the figure.
+    """
+    figure = getattr(phenomenon, "figure", None)
+    if isinstance(figure, Panels) and not isinstance(plan.experiment.make, OnSample):
+        check_panels(figure, [*array_attributes(plan)])
 
 
 def _foreign_sample(ds: xr.Dataset) -> str | None:

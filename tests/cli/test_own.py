@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,8 @@ from tree import ROOT
 import simbias
 from simbias import cli
 from simbias.cli import new as _new
+from simbias.figures import kinds
+from simbias.figures.kind import Kind
 from simbias.results import is_finished, open_result
 from simbias.store._root import attributes_of, sealed
 from simbias.store.source import MOST_BYTES, difference, kept, text_fault
@@ -86,11 +89,14 @@ def test_what_new_writes_runs_as_it_is_and_shows_bands(tmp_path, monkeypatch, ca
     assert command("new", "waves") == 0
     assert "simbias run waves.py" in capsys.readouterr().out
     text = (tmp_path / "waves.py").read_text()
-    assert len(text.splitlines()) < 60
+    assert len(text.splitlines()) < 70
     assert 'name="waves"' in text
-    small = ["--seeds", "2", "--times", "0", "50", "--cell.m", "3"]
+    assert not {"blank", "band", "plot"} & {*re.findall(r"\w+", text)}
+    small = ["--seeds", "8", "--times", "0", "50", "2000", "--cell.m", "3"]
     assert command("run", "waves.py", *small, "--format", "pdf", "svg") == 0
-    assert "supported      bend, t near 50" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "supported      wave 0.3: bend at t = 50" in said
+    assert said.count("control: a line always") == 1
     out = tmp_path / "runs" / "waves-quick"
     assert {p.name for p in out.iterdir()} == {
         "run.zarr",
@@ -115,6 +121,17 @@ def test_new_overwrites_nothing_and_its_file_is_the_one_of_the_docs(mine, capsys
     text = mine.read_text()
     assert text == _new._TEMPLATE.read_text()
     assert f"```python\n{text}```" in PAGE.read_text()
+
+
+def test_the_page_names_every_panel_and_every_common_claim():
+    page = PAGE.read_text()
+    assert len(page.splitlines()) < 150
+    panels = [k for k, v in vars(kinds).items() if isinstance(v, type)]
+    panels = [k for k in panels if issubclass(vars(kinds)[k], Kind) and k != "Kind"]
+    assert len(panels) == 7
+    words = ("mean", "median", "difference", "share", "slope", "largest", "value")
+    for name in [*panels, *(f"{word}_of" for word in words)]:
+        assert f"`{name}" in page
 
 
 @pytest.mark.process
@@ -419,6 +436,12 @@ WRONG = [
     (TEXT + "AXES = ('slop',)\n", ["`AXES` names `slop`"]),
     (TEXT + "AXES = ('seed',)\n", ["`AXES` names `seed`"]),
     (TEXT + "LEAST_TIME = 'late'\n", ["`LEAST_TIME` must be a number"]),
+    (
+        TEXT
+        + "from simbias.figures import Curves, Panels\n"
+        + "figure = Panels(Curves('learned', colour='slope'))\n",
+        ["`Curves.values` of the figure names `learned`", "mean `learnt`"],
+    ),
 ]
 
 
@@ -449,6 +472,46 @@ def test_what_a_file_shows_is_checked_and_its_run_is_kept(
     assert part in capsys.readouterr().err
     mine.write_text(TEXT)
     assert command("resume", finished, "mine.py") == 0
+
+
+def test_a_figure_that_fails_keeps_the_claims_and_says_how_to_go_on(
+    finished, mine, capsys
+):
+    for file in ("claims.json", "figure.png", "report.html"):
+        (finished / file).unlink()
+    mine.write_text(TEXT + "def figure(ds):\n    return ds['lost']\n")
+    assert command("resume", finished, "mine.py") == 2
+    said = capsys.readouterr()
+    assert "supported      distance" in said.out
+    assert (finished / "claims.json").exists()
+    assert "distance" in (finished / "report.html").read_text()
+    assert "`figure` of mine.py failed: KeyError" in said.err
+    assert "in figure\n    return ds['lost']" in said.err
+    ways = [f"simbias {verb} {finished} mine.py" for verb in ("figure", "resume")]
+    assert said.err.split()[-8:] == " ".join(ways).split()
+    # Without a line of the file in the traceback it is an error of the file, too.
+    text = "from simbias.figures import Curves, Panels\n"
+    text += "figure = Panels(Curves('learnt'), of=lambda ds: ds.isel(seed=0))\n"
+    mine.write_text(TEXT + text)
+    assert command("figure", finished, "mine.py") == 2
+    assert "would pool the values of `slope`" in capsys.readouterr().err
+
+
+def test_claims_that_fail_keep_the_figure_and_say_how_to_go_on(finished, mine, capsys):
+    for file in ("figure.png", "report.html"):
+        (finished / file).unlink()
+    mine.write_text(TEXT + "def claims(ds):\n    return [ds['lost']]\n")
+    assert command("resume", finished, "mine.py") == 2
+    said = capsys.readouterr()
+    assert (finished / "figure.png").exists()
+    assert "<img" in (finished / "report.html").read_text()
+    assert "`claims` of mine.py failed: KeyError" in said.err
+    assert said.err.endswith(f"  simbias resume {finished} mine.py\n")
+    mine.write_text(mine.read_text() + "def figure(ds):\n    return 1 / 0\n")
+    assert command("resume", finished, "mine.py") == 2
+    said = capsys.readouterr().err
+    assert "`claims` of mine.py failed" in said
+    assert "`figure` of mine.py failed: ZeroDivisionError" in said
 
 
 @pytest.mark.process

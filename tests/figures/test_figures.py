@@ -13,7 +13,7 @@ from simbias.figures.laws import (
     are_laws_drawn,
     law_level,
     law_line,
-    law_moment,
+    law_vertical,
     without_laws,
 )
 from simbias.figures.legends import legend_below
@@ -36,7 +36,7 @@ def test_a_law_is_drawn_where_it_is_finite(axes):
 
 def test_levels_and_moments_cross_the_panel(axes):
     law_level(axes, 0.5, "chance")
-    law_moment(axes, 3, color="red")
+    law_vertical(axes, 3, color="red")
     flat, upright = axes.lines
     assert set(flat.get_ydata()) == {0.5}
     assert set(upright.get_xdata()) == {3}
@@ -124,7 +124,7 @@ def test_a_figure_of_another_sample_shows_no_law(axes):
     with without_laws():
         law_line(axes, [1, 2], [3, 4])
         law_level(axes, 1.0)
-        law_moment(axes, 1.0)
+        law_vertical(axes, 1.0)
         assert not are_laws_drawn()
     assert not axes.lines
     law_level(axes, 1.0)

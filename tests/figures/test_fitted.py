@@ -9,7 +9,7 @@ import xarray as xr
 
 from simbias.figures.fitted import fitted
 from simbias.figures.kinds import Curves
-from simbias.figures.look import Moment
+from simbias.figures.look import VerticalLaw
 from simbias.figures.panels import Panels
 from simbias.figures.style import blank, style, text_size
 
@@ -173,9 +173,9 @@ def test_a_legend_of_many_lines_takes_no_height_from_the_panels():
 
 def test_moments_of_two_names_have_two_lines():
     _, ds = of_a_run(2)
-    laws = Moment(0.2, "first"), Moment(0.3), Moment(0.5, "last")
+    laws = VerticalLaw(0.2, "first"), VerticalLaw(0.3), VerticalLaw(0.5, "last")
     axes, other = Panels(
-        Curves("v0", laws=laws), Curves("v1", laws=(Moment(0.5, "last"),))
+        Curves("v0", laws=laws), Curves("v1", laws=(VerticalLaw(0.5, "last"),))
     )(ds).get_axes()
     first, again, last = (line.get_linestyle() for line in axes.lines[-3:])
     assert first == again != last == other.lines[-1].get_linestyle()

@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 
 from simbias.errors import BadInput
+from simbias.figures.checked import check_panels
 from simbias.figures.kinds import (
     Curves,
     Drawing,
@@ -16,7 +17,7 @@ from simbias.figures.kinds import (
     Spectrum,
     means,
 )
-from simbias.figures.look import Law, Moment, evenly
+from simbias.figures.look import Law, VerticalLaw, evenly
 from simbias.figures.panels import Panels
 from simbias.figures.style import COLOURS
 
@@ -42,6 +43,7 @@ DS = xr.Dataset(
         "amplitude": array("m", "seed", "time", "frequency"),
     }
 ).assign_coords(scale=0.001)
+TRAIN = DS.isel(sample=0)
 
 
 def lines(axes, label):
@@ -63,7 +65,7 @@ def test_every_value_of_the_columns_has_a_panel_of_every_kind():
 def test_rows_turn_it_round_and_title_places_hold_coordinates():
     figure = Panels(
         Curves("accuracy", title="λ = {scale:g}"), Curves("accuracy"), rows="m"
-    )(DS)
+    )(TRAIN)
     titles = [axes.get_title("left") for axes in figure.get_axes()]
     assert titles == ["m = 10: λ = 0.001", "m = 10", "m = 20: λ = 0.001", "m = 20"]
 
@@ -74,7 +76,7 @@ def test_a_panel_that_needs_what_is_missing_is_left_out():
         Curves("accuracy", title="accuracy", needs="accuracy"),
     )
     calls = []
-    figure = Panels(*kinds, rows="m", of=lambda ds: calls.append(1) or ds)(DS)
+    figure = Panels(*kinds, rows="m", of=lambda ds: calls.append(1) or ds)(TRAIN)
     titles = [axes.get_title("left") for axes in figure.get_axes()]
     assert titles == ["m = 10: accuracy", "m = 20: accuracy"]
     assert calls == [1]
@@ -82,7 +84,7 @@ def test_a_panel_that_needs_what_is_missing_is_left_out():
 
 def test_a_level_that_is_not_a_number_has_no_line_and_no_name():
     law = Law(lambda part: xr.DataArray(0.5).where(part["m"] == 10), "half")
-    figure = Panels(Curves("accuracy", laws=(law,)), columns="m")(DS)
+    figure = Panels(Curves("accuracy", laws=(law,)), columns="m")(TRAIN)
     assert [len(lines(axes, "half")) for axes in figure.get_axes()] == [1, 0]
 
 
@@ -132,7 +134,7 @@ def test_laws_are_levels_moments_or_curves_in_the_colour_of_what_they_are_of():
     kind = Curves(
         lambda part: part["accuracy"].isel(m=0),
         colour="sample",
-        laws=(Law(0.5, "chance"), Moment(10.0, "t*"), Law(law, "law")),
+        laws=(Law(0.5, "chance"), VerticalLaw(10.0, "t*"), Law(law, "law")),
     )
     (axes,) = Panels(kind)(DS.assign_coords(sample=[0, 1])).get_axes()
     assert lines(axes, "chance")[0].get_ydata()[0] == 0.5
@@ -262,7 +264,8 @@ def test_x_may_differ_along_the_colours_and_curves_without_values_are_left_out()
 
 
 def test_panels_follow_in_more_rows_with_a_legend_in_each():
-    kinds = [Curves("accuracy", colour=k, title=k) for k in ("m", "sample", "m")]
+    one = {"m": lambda ds: ds.isel(sample=0), "sample": lambda ds: ds.isel(m=0)}
+    kinds = [Curves("accuracy", colour=k, of=one[k]) for k in ("m", "sample", "m")]
     figure = Panels(*kinds, across=2, legend="inside")(DS)
     panels = figure.get_axes()
     places = [axes.get_subplotspec().get_topmost_subplotspec() for axes in panels]
@@ -313,7 +316,7 @@ def test_a_line_per_seed_may_end_at_a_time_of_its_own():
 
 
 def test_zeros_alone_are_drawn_on_a_logarithmic_scale_of_given_limits():
-    zero = lambda part: 0 * part["accuracy"]
+    zero = lambda part: 0 * part["accuracy"].isel(m=0, sample=0)
     kind = Curves(zero, yscale="log", ylim=(1e-3, 1))
     (axes,) = Panels(kind)(DS).get_axes()
     assert axes.get_ylim() == (1e-3, 1)
@@ -361,6 +364,85 @@ def test_what_no_figure_can_have_is_named():
         Panels(Curves("accuracy", facet="m"), rows="sample")
 
 
+WRONG = [
+    (lambda: Curves("accuracy", laws=Law(0.5)), "`laws` must be a tuple"),
+    (lambda: Curves("accuracy", laws=(0.5,)), "`laws` must be a tuple"),
+    (lambda: Curves("accuracy", yscale="logarithmic"), "`yscale` must be one of"),
+    (lambda: Panels(Curves("accuracy"), xscale="lin"), "`xscale` must be one of"),
+    (lambda: Panels(*2 * [Curves("a", title="T")]), "two panels have the title 'T'"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), WRONG)
+def test_a_wrong_declaration_is_refused_when_it_is_made(make, message):
+    with pytest.raises(BadInput, match=message):
+        make()
+
+
+def test_titles_may_repeat_where_their_places_or_their_values_differ():
+    first, last = (lambda ds, i=i: ds.isel(m=i) for i in (0, 1))
+    Panels(
+        Curves("a", title="m = {m}", of=first), Curves("a", title="m = {m}", of=last)
+    )
+    Panels(Curves("a", title="T", ylabel="a"), Curves("b", title="T", ylabel="b"))
+
+
+UNKNOWN = [
+    (Panels(Curves("acuracy")), "`Curves.values` .* `acuracy`.*mean `accuracy`"),
+    (Panels(Curves("accuracy"), columns="n"), "`columns` .* names `n`"),
+    (Panels(Curves("accuracy"), rows="n"), "`rows` .* names `n`"),
+    (Panels(Curves("accuracy", facet="n")), "`facet` .* names `n`"),
+    (Panels(Curves("accuracy", colour="n")), "`Curves.colour` .* names `n`"),
+    (Panels(HeatMap("accuracy", y="n")), "`HeatMap.y` .* names `n`"),
+    (Panels(Curves(lambda ds: ds["accuracy"], x="n")), "`Curves.x` .* names `n`"),
+    (Panels(Curves("accuracy", title="{mm}")), "`Curves.title` .* names `mm`"),
+    (Panels(Curves("accuracy"), title="{mm:g}"), "`title` .* names `mm`"),
+    (Panels(Curves("accuracy"), names={"n": "N"}), "`names` .* names `n`"),
+]
+
+
+@pytest.mark.parametrize(("panels", "message"), UNKNOWN)
+def test_names_that_no_result_can_have_are_found_before_it_is_there(panels, message):
+    with pytest.raises(BadInput, match=message):
+        check_panels(panels, [*DS.variables])
+
+
+def test_what_a_function_may_make_is_left_to_the_function():
+    known = [*DS.variables]
+    made = lambda part: part["accuracy"].rename(sample="of")
+    check_panels(Panels(Curves(made, colour="of"), names={"of": "o"}), known)
+    check_panels(Panels(Curves("gap", title="{k}"), columns="k", of=made), known)
+    check_panels(Panels(Curves("gap", title="{k}", of=made), Drawing(made)), known)
+    check_panels(Panels(Curves("gap", needs="gap"), Curves("accuracy")), known)
+
+
+def test_an_axis_that_would_be_pooled_is_named():
+    with pytest.raises(BadInput, match="would pool the values of `sample`"):
+        Panels(Curves("accuracy", colour="m"))(DS)
+    Panels(Curves("accuracy", colour="m"))(DS.isel(sample=[0]))
+    pooled = Curves("accuracy", colour="m", pooled=("sample",))
+    (axes,) = Panels(pooled)(DS).get_axes()
+    seen = DS["accuracy"].isel(m=0).median(["sample", "seed"])
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), seen)
+
+
+def test_colours_of_an_axis_that_is_not_there_are_refused():
+    with pytest.raises(BadInput, match="`depth` for colours .* no such axis"):
+        Panels(Curves("accuracy", colour="depth", line="m"))(DS.isel(sample=0))
+    # Of an axis that is held fixed there is one colour.
+    (axes,) = Panels(Curves("accuracy", colour="m"))(DS.isel(m=0, sample=0)).get_axes()
+    assert len(axes.lines) == 1
+
+
+def test_names_that_are_not_there_are_named_when_it_is_drawn():
+    with pytest.raises(BadInput, match="draws `acuracy`.*mean `accuracy`"):
+        Panels(Curves("acuracy"))(DS)
+    with pytest.raises(BadInput, match="names `mm`, which is no coordinate"):
+        Panels(Curves("accuracy", colour="sample", title="{mm}"), columns="m")(DS)
+    with pytest.raises(BadInput, match="names `m`, which is no coordinate with one"):
+        Panels(Curves("accuracy", colour="sample", facet="m"), title="{m}")(DS)
+
+
 def test_an_estimate_has_a_bar_and_an_open_end_a_triangle():
     rows = [[2.0, 1.0, 4.0], [np.nan, 3.0, np.inf], [np.nan, 0.0, 5.0]]
     coords = {"n": [10, 20, 40], "end": ["value", "low", "high"]}
@@ -387,7 +469,7 @@ def test_marks_alone_leave_the_line_to_the_law():
 
 
 def test_a_logarithmic_axis_without_a_value_above_zero_stays_linear():
-    nothing = DS.isel(m=0).assign(accuracy=0 * DS["accuracy"].isel(m=0))
+    nothing = 0 * TRAIN[["accuracy"]].isel(m=0)
     figure = Panels(Curves("accuracy", yscale="log"), xscale="log")(nothing)
     (axes,) = figure.get_axes()
     figure.canvas.draw()

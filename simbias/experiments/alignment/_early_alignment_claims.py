@@ -61,7 +61,7 @@ def against_scale(last: xr.Dataset, small: np.ndarray, where: str) -> list[Claim
     speed = part["rate"].max("neuron").values
     before = f"share aligned before the exit, λ = {small[0]:g}, {where}"
     turn = f"time to cos 0.99 (median), slope in ln(1/λ), {where}"
-    leave = "exit time, slope in ln(1/λ) times the largest |G|, median of draws"
+    leave = "exit time, slope in ln(1/λ) times the largest |G|, median of seeds"
     return [
         estimate_of(before, least, (0.98, 1), PAPER),
         *Claims(needs={"two values of λ": len(small) > 1}).rows(

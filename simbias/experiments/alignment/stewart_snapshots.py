@@ -129,7 +129,7 @@ figure = Panels(
     Curves(
         "f",
         facet="snapshot",
-        first=1,
+        first_colour=1,
         x="x",
         laws=(
             Law("target", line="-", colour="#BBBBBB"),

@@ -148,7 +148,7 @@ figure = Panels(
         times,
         colour="relevant",
         # Other colours than those of d.
-        first=3,
+        first_colour=3,
         has_median=False,
         title=f"time to an accuracy of {LEARNED}, every seed",
         x="d",

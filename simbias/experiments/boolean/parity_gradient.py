@@ -96,7 +96,7 @@ figure = Panels(
     Curves(
         lambda ds: ds["correlations"].isel(time=0),
         colour="correlation",
-        first=2,
+        first_colour=2,
         mark="o",
         spread="none",
         title="correlations",

@@ -10,7 +10,7 @@ from matplotlib.colors import ListedColormap
 from simbias.analysis.wilson import wilson
 from simbias.core import Estimate
 from simbias.experiments.interpolation._rest import known_limits
-from simbias.figures import law_moment
+from simbias.figures import law_vertical
 from simbias.theory.two_group import two_group_threshold
 
 AXES = ("n", "scale")
@@ -114,7 +114,7 @@ def _theory(axes: Axes, d: int, m: int) -> None:
     }
     for label, (n, line) in sizes.items():
         if low < n / d < high:
-            law_moment(axes, n / d, label, ls=line)
+            law_vertical(axes, n / d, label, ls=line)
 
 
 def _label(won: int, lost: int, seeds: int) -> str:

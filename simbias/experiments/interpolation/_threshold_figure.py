@@ -50,7 +50,7 @@ def threshold_figure(ds: xr.Dataset) -> Figure:
         test.yaxis.set_minor_locator(NullLocator())
         legend_below(top, train, columns=2)
         shown = _three_of(np.atleast_1d(ds["n"].values))
-        panels = row.subplots(1, across, sharey=True)
+        panels = row.subplots(1, max(across, len(shown)), sharey=True)
         for axes in panels[len(shown) :]:
             axes.remove()
         shares = [part["cosine_histogram"].sel(n=shown) for _, part in each]

@@ -30,7 +30,7 @@ from simbias.experiments.interpolation._rest import (
     known_limits,
     size_of_half,
 )
-from simbias.figures import Curves, Estimates, Law, Moment, Panels
+from simbias.figures import Curves, Estimates, Law, Panels, VerticalLaw
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
@@ -115,8 +115,8 @@ def _share_open(ds: xr.Dataset) -> xr.DataArray:
 
 _HALF = (Law(0.5, line=":"),)
 _SIZES = (
-    Moment(lambda ds: two_group_threshold(int(ds["d"])), "two regressions"),
-    Moment(lambda ds: float(ds["d"]) ** 3, "d³"),
+    VerticalLaw(lambda ds: two_group_threshold(int(ds["d"])), "two regressions"),
+    VerticalLaw(lambda ds: float(ds["d"]) ** 3, "d³"),
 )
 _share = {"ylim": (-0.03, 1.03), "xscale": "log"}
 figure = Panels(

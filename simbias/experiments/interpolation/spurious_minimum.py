@@ -27,7 +27,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Rea
 from simbias.experiment_presets import presets
 from simbias.experiments._noisy_teacher import noisy_teacher
 from simbias.experiments._times import log_times
-from simbias.figures import Curves, Law, Moment, Panels
+from simbias.figures import Curves, Law, Panels, VerticalLaw
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import ExcessRisk, TrainRisk
@@ -151,7 +151,7 @@ figure = Panels(
         mark="o",
         title="small start − best found",
         laws=(
-            Moment(lambda found: found["m"] * found["d"], "n = m·d"),
+            VerticalLaw(lambda found: found["m"] * found["d"], "n = m·d"),
             Law(_law_of_gap, "(m − 2)d/n"),
         ),
     ),

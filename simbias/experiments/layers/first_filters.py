@@ -154,7 +154,7 @@ figure = Panels(
         "pairs",
         colour="pairing",
         mark="o",
-        first=2,
+        first_colour=2,
         ylabel="−cos of a filter and its partner",
     ),
     columns="permuted",

@@ -150,6 +150,7 @@ figure = Panels(
     Curves(
         half_times,
         colour="depth",
+        pooled=("start",),
         mark="o",
         x="component",
         of=_of_widest(lambda ds: 1 / variances(ds)),

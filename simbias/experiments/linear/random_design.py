@@ -178,7 +178,7 @@ figure = Panels(
         _least,
         x=lambda ds: _least(ds)["share"],
         colour="n",
-        first=2,
+        first_colour=2,
         title="d = n: smallest n·λ(XXᵀ)",
         xlabel="share of draws below",
         yscale="log",

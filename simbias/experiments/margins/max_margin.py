@@ -175,7 +175,7 @@ figure = Panels(
     _curves(
         "ratio",
         of=lambda ds: at(against_theory(ds), "points", "symmetric"),
-        first=2,
+        first_colour=2,
         title="symmetric data: margin over the largest possible",
         laws=(Law(1, "left: the largest possible", colour="black"),),
     ),

@@ -125,7 +125,9 @@ figure = Panels(
         angles, colour="group", title="angle of Σ aⱼwⱼ with the QP's u₊ and u₋ (rad)"
     ),
     _curves(
-        "group_deviation", first=2, title="angle inside a group, 99 % of the mass (rad)"
+        "group_deviation",
+        first_colour=2,
+        title="angle inside a group, 99 % of the mass (rad)",
     ),
     names={"group": {"positive": "u₊", "negative": "u₋"}},
 )

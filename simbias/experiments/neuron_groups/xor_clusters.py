@@ -25,7 +25,7 @@ from simbias.datasets.separable.xor_clusters import SIGMA, xor_clusters
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.neuron_groups._on_their_own import embedded
-from simbias.figures import Curves, Moment, Panels, Points
+from simbias.figures import Curves, Panels, Points, VerticalLaw
 from simbias.flows import Descent, ReluFlow
 from simbias.losses import logistic
 from simbias.measures import (
@@ -140,21 +140,21 @@ figure = Panels(
         x="place",
         xlabel="angle / π",
         laws=(
-            Moment(extremum(0), "above: extrema of G"),
-            *(Moment(extremum(k)) for k in (1, 2, 3)),
+            VerticalLaw(extremum(0), "above: extrema of G"),
+            *(VerticalLaw(extremum(k)) for k in (1, 2, 3)),
         ),
     ),
     Curves(
         "way_there",
         colour="way",
-        first=2,
+        first_colour=2,
         spread="each",
         x="time",
         xlabel="time",
         xscale="log",
         yscale="log",
         ylim=(1e-9, 10),
-        laws=(Moment(CONDENSED, f"below: t = {CONDENSED:g}"),),
+        laws=(VerticalLaw(CONDENSED, f"below: t = {CONDENSED:g}"),),
     ),
     columns="angle",
     of=drawn,

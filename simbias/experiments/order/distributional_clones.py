@@ -86,7 +86,7 @@ figure = Panels(
     Curves(
         "target_accuracy",
         colour="edit",
-        first=len(TRAINED_ON),
+        first_colour=len(TRAINED_ON),
         title="edited rows, for the target",
         laws=(Law(CHANCE, "chance"),),
     ),

@@ -61,7 +61,7 @@ figure = Panels(
     Curves(
         lambda part: differences(part).clip(min=1e-17),
         colour="trained_on",
-        first=1,
+        first_colour=1,
         spread="each",
         yscale="log",
         title="|output, clone − real|, largest",
@@ -70,7 +70,7 @@ figure = Panels(
     Curves(
         "target_accuracy",
         colour="edit",
-        first=len(TRAINED_ON),
+        first_colour=len(TRAINED_ON),
         title="edited rows, for the target",
         laws=(Law(0.25, "chance"),),
     ),

@@ -25,7 +25,7 @@ from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments.order._strings import Target, drawn, strings
-from simbias.figures import COLOURS, Drawing, Estimates, Law, Moment, Panels, means
+from simbias.figures import COLOURS, Drawing, Estimates, Law, Panels, VerticalLaw, means
 from simbias.flows import Descent
 from simbias.losses import logistic
 from simbias.measures import Guesses, TestSignAccuracy, TrainSignAccuracy
@@ -180,7 +180,7 @@ figure = Panels(
         title="right on the rest",
         xlabel="test accuracy",
         xlim=(0.2, 1),
-        laws=(Moment(0.5),),
+        laws=(VerticalLaw(0.5),),
     ),
     Estimates(
         _means,

@@ -157,7 +157,7 @@ figure = Panels(
     Curves(
         sensitivities,
         colour="noise",
-        first=2,
+        first_colour=2,
         ylabel="sensitivity: share of pairs\nwhose class changes",
     ),
     columns="case",

@@ -30,7 +30,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import CLASSES, SHAPE, Source, images
 from simbias.experiment_presets import presets
 from simbias.experiments._at_times import at_times
-from simbias.figures import Curves, Law, Moment, Panels, Points
+from simbias.figures import Curves, Law, Panels, Points, VerticalLaw
 from simbias.flows import Descent
 from simbias.losses import cross_entropy
 from simbias.measures import ClassAccuracy, PatchSensitivity
@@ -160,7 +160,7 @@ figure = Panels(
         x=lambda part: fit(part).median("seed"),
         xlabel="accuracy on the sample",
         ylim=(0, None),
-        laws=(Moment(LEVEL),),
+        laws=(VerticalLaw(LEVEL),),
     ),
     by_network(
         lambda part: part["accuracy"].sel(sample=["test", "train"]),

@@ -70,7 +70,9 @@ def scores(score: str, **options: Any) -> Curves:
         is_shown = (score == "accuracy") | (seen["mixed"] != "nothing")
         return seen.where(is_shown)
 
-    kind = Curves(at_the_end, colour="mixed", mark="o", first=4, x="scale", xlabel="λ")
+    kind = Curves(
+        at_the_end, colour="mixed", mark="o", first_colour=4, x="scale", xlabel="λ"
+    )
     return dataclasses.replace(kind, xscale="log", **options)
 
 

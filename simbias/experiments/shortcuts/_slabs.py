@@ -190,6 +190,7 @@ WAY = Curves(
     colour="randomised",
     line="randomised",
     spread="each",
+    pooled=("start",),
     x=_shown_times,
     xlabel="time, updates × rate",
     xscale="log",

@@ -43,7 +43,7 @@ from simbias.experiments.shortcuts._published_descent import (
     published_descent,
     published_times,
 )
-from simbias.figures import Curves, Law, Moment, Panels
+from simbias.figures import Curves, Law, Panels, VerticalLaw
 from simbias.flows import Descent
 from simbias.losses import cross_entropy
 from simbias.measures import BlockAccuracy, LastLayerProbe
@@ -226,7 +226,7 @@ def probes(kind: str) -> Callable[[xr.Dataset], xr.DataArray]:
 
 CHANCE = Law(lambda part: 1 / part["classes"], "chance", ":")
 # The claims compare the end with this share of training, as the paper does.
-QUARTER = Moment(0.25, "¼ of training")
+QUARTER = VerticalLaw(0.25, "¼ of training")
 figure = Panels(
     Curves(
         probes("accuracy"),
@@ -245,7 +245,7 @@ figure = Panels(
         lambda part: part["accuracy"].isel(correlation=-1),
         colour="randomised",
         line="randomised",
-        first=4,
+        first_colour=4,
         ylim=(0, 1.02),
         title="accuracy of the network, ρ = {largest:g}",
         laws=(CHANCE,),

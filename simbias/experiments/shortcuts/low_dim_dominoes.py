@@ -158,17 +158,17 @@ figure = Panels(
     pair_scores(
         "pair",
         of=middle,
-        first=1,
+        first_colour=1,
         title="accuracy of the pair, λ = {scale:g}, ρ = {correlation:g}",
     ),
     pair_scores(
         "shared",
         of=middle,
-        first=1,
+        first_colour=1,
         title="errors of the first, shared",
         ylim=(-0.03, 1.03),
     ),
-    names=NAMES,
+    names={k: NAMES[k] for k in ("scale", "mixed")},
     across=3,
 )
 

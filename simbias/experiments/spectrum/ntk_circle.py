@@ -183,7 +183,7 @@ figure = Panels(
         "left",
         facet="has_bias",
         colour="frequency",
-        first=2,
+        first_colour=2,
         mark="o",
         is_joined=False,
         title="share left; dashed: law",

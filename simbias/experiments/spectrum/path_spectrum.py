@@ -140,7 +140,12 @@ figure = Panels(
         ticks=True,
     ),
     Curves(
-        "accuracy", colour="sample", line="noise", first=2, ticks=True, title="accuracy"
+        "accuracy",
+        colour="sample",
+        line="noise",
+        first_colour=2,
+        ticks=True,
+        title="accuracy",
     ),
     of=with_shares,
     x=lambda ds: epochs(ds, RATE, BATCH),

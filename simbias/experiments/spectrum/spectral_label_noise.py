@@ -148,7 +148,7 @@ figure = Panels(
     Curves(
         spectra,
         colour="epoch",
-        first=2,
+        first_colour=2,
         x=Q,
         xlabel="periods there and back, q",
         xscale="log",

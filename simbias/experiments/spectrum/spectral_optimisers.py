@@ -133,7 +133,7 @@ figure = Panels(
         ticks=True,
         at=(0.05, 0.25, 1),
         unit="step",
-        first=1,
+        first_colour=1,
         laws=(Law(low_amplitudes_of_target, "target"),),
     ),
     HeatMap(

@@ -164,7 +164,7 @@ figure = Panels(
     Curves(
         errors,
         colour="error",
-        first=4,
+        first_colour=4,
         ylabel="mean square",
         yscale="log",
         laws=(
@@ -172,7 +172,7 @@ figure = Panels(
             Law(interpolated, "lines from label to label", "-."),
         ),
     ),
-    Curves("high", first=6, ylabel=HIGH, ylim=(0, None)),
+    Curves("high", first_colour=6, ylabel=HIGH, ylim=(0, None)),
     columns="noise",
     # Step 0 has no place on an axis of logarithms.
     of=lambda ds: by_step(ds, RATE).isel(time=slice(1, None)),

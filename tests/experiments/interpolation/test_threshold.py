@@ -7,7 +7,7 @@ import xarray as xr
 from simbias.core import Estimate, Status
 from simbias.experiments import threshold, threshold_scaling
 from simbias.experiments.interpolation._exponents import Exponent
-from simbias.figures import Estimates, Panels
+from simbias.figures import Estimates, Panels, without_laws
 from simbias.theory.two_group import two_group_threshold
 
 SEEDS = 20
@@ -130,13 +130,23 @@ def test_a_failed_member_is_left_out_and_not_counted_as_zero():
     assert verdicts(ds) == ["supported"] * 10
 
 
+def drawn(ds):
+    shares = np.full((4, ds.sizes["seed"], 2), 0.5)
+    ds["test_risk"] = ds["train_risk"] + SIGMA**2
+    ds["cosine_histogram"] = (("n", "seed", "cosine"), shares)
+    return threshold.figure(ds.assign_coords(cosine=[-0.5, 0.5]))
+
+
+def test_without_a_teacher_three_sizes_have_a_histogram_each():
+    with without_laws():
+        above, below = drawn(result("two groups")).subfigs
+    assert (len(above.axes), len(below.axes)) == (2, 3)
+
+
 @pytest.mark.parametrize(("seeds", "bands"), [(SEEDS, 1), (2, 0)])
 def test_a_band_of_n_star_is_drawn_only_of_enough_seeds(seeds, bands):
     ds = result("two groups").isel(seed=slice(seeds))
-    shares = np.full((4, seeds, 2), 0.5)
-    ds["test_risk"] = ds["train_risk"] + SIGMA**2
-    ds["cosine_histogram"] = (("n", "seed", "cosine"), shares)
-    train = threshold.figure(ds.assign_coords(cosine=[-0.5, 0.5])).subfigs[0].axes[0]
+    train = drawn(ds).subfigs[0].axes[0]
     assert len(train.patches) == bands
     (label,) = [line.get_label() for line in train.lines if "n*" in line.get_label()]
     assert ("few seeds: 2" in label) == (not bands)
