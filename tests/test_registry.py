@@ -208,7 +208,7 @@ LONGEST = (
     "spectral_white_noise",
     "stewart_snapshots",
     "stragglers",
-    "symmetry_breaking_lattice",
+    "symmetry_breaking-lattice",
     "threshold_scaling",
     "threshold-large",
     "threshold-sgd",

@@ -24,7 +24,6 @@ from .layers import mode_connectivity as mode_connectivity
 from .layers import mode_connectivity_fork as mode_connectivity_fork
 from .layers import mode_connectivity_teacher as mode_connectivity_teacher
 from .layers import symmetry_breaking as symmetry_breaking
-from .layers import symmetry_breaking_lattice as symmetry_breaking_lattice
 from .linear import catapult as catapult
 from .linear import deep_linear as deep_linear
 from .linear import diagonal_linear as diagonal_linear
