@@ -30,7 +30,6 @@ from .linear import diagonal_linear as diagonal_linear
 from .linear import matrix_completion as matrix_completion
 from .linear import min_norm as min_norm
 from .linear import principal_components as principal_components
-from .linear import principal_components_images as principal_components_images
 from .linear import random_design as random_design
 from .linear import tied_layers as tied_layers
 from .linear import unseen_entry as unseen_entry

@@ -20,7 +20,6 @@ NAMES = (
     "order_of_limits",
     "phase_diagram",
     "principal_components",
-    "principal_components_images",
     "sensitivity_patches",
     "slabs",
     "spurious_minimum",
