@@ -63,6 +63,19 @@ def test_a_claim_without_an_interval_is_refused():
         Claim.__post_init__(bare)  # pyright: ignore[reportArgumentType]
 
 
+def test_variants_may_read_other_axes():
+    status = xr.DataArray(np.ones((2, 3, 1)), dims=("m", "depth", "seed"))
+    ds = xr.Dataset({"status": status}, {"m": [1, 2], "depth": [3, 4, 5]})
+    ds = ds.assign_coords(time=("time", [1.0]))
+    law = types.SimpleNamespace(
+        AXES=lambda ds: ("m",) if "wide" in ds.attrs else ("depth",),
+        claims=lambda part: [claim(1.5, (1.0, 2.0))],
+    )
+    labels = lambda ds: [c.statement[-5:] for c in simbias.check(law, ds)]
+    assert labels(ds) == ["m = 1", "m = 2"]
+    assert len(labels(ds.assign_attrs(wide=True))) == 3
+
+
 def test_a_claim_whose_needs_are_not_met_is_not_applicable_whatever_was_seen():
     seen = claim(1.5, (1.25, 1.75))
     assert seen.given(True, "t ≥ 1").verdict == "contradicted"

@@ -25,15 +25,12 @@ from .layers import mode_connectivity as mode_connectivity
 from .layers import mode_connectivity_fork as mode_connectivity_fork
 from .layers import mode_connectivity_teacher as mode_connectivity_teacher
 from .layers import symmetry_breaking as symmetry_breaking
-from .layers import symmetry_breaking_lattice as symmetry_breaking_lattice
 from .linear import catapult as catapult
 from .linear import deep_linear as deep_linear
 from .linear import diagonal_linear as diagonal_linear
 from .linear import matrix_completion as matrix_completion
 from .linear import min_norm as min_norm
 from .linear import principal_components as principal_components
-from .linear import principal_components_controls as principal_components_controls
-from .linear import principal_components_images as principal_components_images
 from .linear import random_design as random_design
 from .linear import tied_layers as tied_layers
 from .linear import unseen_entry as unseen_entry

@@ -3,7 +3,8 @@
 A phenomenon is a module with `experiment()` and, if it wants, `figure(part)` and
 `claims(part)`: a file of `simbias.experiments`, or your own.  `AXES` names the axes
 that the two read, which every part then has, `seed` beside them; a result with more of
-them is cut into parts.  Without `AXES` both are given the result as it is.
+them is cut into parts.  Without `AXES` both are given the result as it is.  Variants
+that read other axes make `AXES` a function of the result.
 `LEAST_TIME` is the time that a run must reach for the claims to be about it.
 """
 
@@ -107,6 +108,7 @@ def check_phenomenon(phenomenon: Any, names: Container[str]) -> None:
         ValueError: if `AXES` names no axes, or `LEAST_TIME` no time.
     """
     axes = getattr(phenomenon, "AXES", ())
+    axes = () if callable(axes) else axes
     if not isinstance(axes, tuple) or not all(isinstance(k, str) for k in axes):
         raise BadInput(
             f"`AXES` must be a tuple of names, got {axes!r}. Example: AXES = ('n',)."
@@ -153,8 +155,9 @@ def _parts(phenomenon: Any, ds: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
             "expected a module with `experiment`, `figure` or `claims`, got a "
             f"{type(phenomenon).__name__}. Example: simbias.draw(mine, ds)."
         )
-    axes = getattr(phenomenon, "AXES", None)
+    axes: Any = getattr(phenomenon, "AXES", None)
     if axes is None:
         yield "", ds
-    else:
-        yield from parts(ds, axes)
+        return
+    read: Any = axes(ds) if callable(axes) else axes
+    yield from parts(ds, read)

@@ -3,7 +3,7 @@
 import pytest
 
 from simbias.ensemble.grid import make_grid
-from simbias.registry import experiment_module
+from simbias.registry import experiment_module, preset_names
 
 NAMES = (
     "condensation",
@@ -20,8 +20,6 @@ NAMES = (
     "order_of_limits",
     "phase_diagram",
     "principal_components",
-    "principal_components_controls",
-    "principal_components_images",
     "sensitivity_patches",
     "slabs",
     "spurious_minimum",
@@ -32,8 +30,8 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("preset", ["smoke", "quick", "paper"])
 @pytest.mark.parametrize("name", NAMES)
-def test_all_networks_of_a_seed_have_one_key(name, preset):
-    cells = make_grid(experiment_module(name).experiment(preset)).cells
-    assert len({cell.identity for cell in cells}) == 1
+def test_all_networks_of_a_seed_have_one_key(name):
+    for preset in preset_names(name):
+        cells = make_grid(experiment_module(name).experiment(preset)).cells
+        assert len({cell.identity for cell in cells}) == 1, preset

@@ -5,4 +5,3 @@ from . import mode_connectivity as mode_connectivity
 from . import mode_connectivity_fork as mode_connectivity_fork
 from . import mode_connectivity_teacher as mode_connectivity_teacher
 from . import symmetry_breaking as symmetry_breaking
-from . import symmetry_breaking_lattice as symmetry_breaking_lattice

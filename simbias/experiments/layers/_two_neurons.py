@@ -15,8 +15,10 @@ from simbias.analysis.first_passage import first_passage
 from simbias.core import AbstractNetwork, Dataset, Loss, Real
 from simbias.errors import BadInput
 from simbias.losses import half_mse
+from simbias.networks import TwoLayer
 from simbias.theory.arc_cosine import arc_cosine_gradient, over_pairs
 from simbias.theory.gaussian_loss import gaussian_loss
+from simbias.theory.two_neurons import gap
 from simbias.validation.values import at_most_one, not_negative, positive_integer
 
 # Half of the final gap: there the network has left the plateau.
@@ -81,6 +83,18 @@ def student(delta: Real, size: Real, slope: Real) -> GaussianStudent:
     return GaussianStudent(start(delta, size), exact(np.eye(2)), exact(slope))
 
 
+def relu_student(delta: Real, size: Real, slope: Real) -> TwoLayer:
+    """From `start(delta, size)`, with ReLU, s = 0, and output weights that stay 1.
+
+    Raises:
+        ValueError: as `start`, and unless s = 0.
+    """
+    if not isinstance(slope, Tracer) and slope != 0:
+        raise BadInput(f"`slope` must be 0 on a lattice, which has ReLU, got {slope}.")
+    w = start(delta, size)
+    return TwoLayer(w, jnp.ones((2, 1), jnp.float64), frozen=("a",))
+
+
 def start(delta: Real, size: Real) -> Float[Array, "2 2"]:
     """w₁ = (c + δ, c − δ) and w₂ = (c − δ, c + δ).
 
@@ -91,8 +105,8 @@ def start(delta: Real, size: Real) -> Float[Array, "2 2"]:
     not_negative("size", size)
     if not isinstance(delta + size, Tracer) and not delta < size:
         raise BadInput(f"`size` must be above `delta`, {delta}, got {size}.")
-    gap = jnp.array([[1.0, -1.0], [-1.0, 1.0]], jnp.float64)
-    return jnp.asarray(size, jnp.float64) + jnp.asarray(delta, jnp.float64) * gap
+    signs = jnp.array([[1.0, -1.0], [-1.0, 1.0]], jnp.float64)
+    return jnp.asarray(size, jnp.float64) + jnp.asarray(delta, jnp.float64) * signs
 
 
 def circle(n: int, offset: Real = 0.5) -> Dataset:
@@ -121,6 +135,19 @@ def gaps(ds: xr.Dataset) -> xr.DataArray:
     """The gap (w₁ − w₂)·(e₁ − e₂)/4, ½ at the solution."""
     turned = ds["weights"].isel(neuron=0) - ds["weights"].isel(neuron=1)
     return (turned.isel(input=0) - turned.isel(input=1)) / 4
+
+
+def moved(ds: xr.Dataset) -> xr.Dataset:
+    """The networks with a gap at the start."""
+    return ds.sel(delta=ds["delta"] > 0)
+
+
+def closed_form_gaps(ds: xr.Dataset) -> xr.DataArray:
+    """The gap of the closed form at the times of a result, over δ and time."""
+    times, size = ds["time"].values, float(ds["size"])
+    rows = [gap(float(d), times, size) for d in ds["delta"].values]
+    coords = {"delta": ds["delta"].values, "time": times}
+    return xr.DataArray(np.reshape(rows, (-1, len(times))), coords, ("delta", "time"))
 
 
 def escape_times(gap: xr.DataArray) -> xr.DataArray:

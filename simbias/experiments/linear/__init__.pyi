@@ -4,8 +4,6 @@ from . import diagonal_linear as diagonal_linear
 from . import matrix_completion as matrix_completion
 from . import min_norm as min_norm
 from . import principal_components as principal_components
-from . import principal_components_controls as principal_components_controls
-from . import principal_components_images as principal_components_images
 from . import random_design as random_design
 from . import tied_layers as tied_layers
 from . import unseen_entry as unseen_entry

@@ -1,5 +1,6 @@
 """Linear networks in the frame of the principal components of their sample."""
 
+import dataclasses
 from itertools import accumulate, pairwise
 
 import jax
@@ -9,10 +10,15 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.analysis.first_passage import first_passage
+from simbias.core import Dataset
 from simbias.errors import BadInput
 from simbias.validation.values import positive_integer
 
 PAPER = "Hacohen & Weinshall (2022), JMLR 23(155)"
+OURS = f"{PAPER}; band ours"
+RATE = 0.1
+NAMES = {"linear": "linear", "relu": "ReLU"}
+Layers = tuple[Float[Array, "_ _"], ...]
 
 
 def check_components(d: int) -> None:
@@ -26,9 +32,7 @@ def check_components(d: int) -> None:
         raise BadInput(f"`d` must be 3 or more, to be in an order, got {d}.")
 
 
-def isotropic_layers(
-    key: PRNGKeyArray, widths: tuple[int, ...]
-) -> tuple[Float[Array, "_ _"], ...]:
+def isotropic_layers(key: PRNGKeyArray, widths: tuple[int, ...]) -> Layers:
     """Gaussian matrices for which E[(W_l ⋯ W_1)ᵀ(W_l ⋯ W_1)] = 1 for every hidden l.
 
     Entries have variance 1 over the outputs of a layer, and over the inputs of the last
@@ -48,6 +52,18 @@ def isotropic_layers(
         z.reshape(shape) * size**-0.5
         for z, shape, size in zip(draws, shapes, spread, strict=True)
     )
+
+
+def in_frame(inputs: str, data: Dataset, layers: Layers) -> tuple[Dataset, Layers]:
+    """Sample and layers "rotated" into its components, or the sample "white"."""
+    x, frame = data.x, data.features
+    if inputs == "rotated":
+        x, frame = x @ frame.T, jnp.eye(x.shape[1])
+        layers = (layers[0] @ data.features.T, *layers[1:])
+    elif inputs == "white":
+        along = x @ frame.T
+        x = along / jnp.sqrt(jnp.mean(along**2, axis=0))[None] @ frame
+    return dataclasses.replace(data, x=x, features=frame), layers
 
 
 def law_of_columns(ds: xr.Dataset, rate: float) -> xr.DataArray:

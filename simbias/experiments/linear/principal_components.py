@@ -7,50 +7,79 @@ j-th principal component, and d_j is the variance there.  So large components co
 first, at a time ∝ 1/d_j, and networks of an ensemble agree on them first.  The squared
 error of this law falls like 1/m; for L = 1 there is no error.
 
-Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 2 and 3; there Glorot
-starts and width 1024, here starts for which E[A_l] = E[B_l] = 1.
+The variant `controls` asks what the order needs.  If inputs and initialisation are
+rotated together, training is the same: it does not depend on the axes.  On white inputs
+no component comes first.  Shuffled labels lie on small components as much as on large
+ones, so they are learned more slowly, but not on white inputs.  A ReLU network follows
+the order early, measured on the product of its matrices.
+
+The variant `images` has digits.  Linear and ReLU networks learn images in nearly the
+same order.  Images that few of the first components classify come first.  In the paper,
+accuracy through the first components alone peaks early in training, before the network
+relies on the others; on digits this effect is small.  Controls: white inputs, and
+inputs whose smallest components are amplified, for which the paper says that early
+stopping gains more.
+
+Reference: Hacohen & Weinshall (2022), JMLR 23(155), sections 2 to 5; there Glorot
+starts, width 1024, CIFAR-10 and other images; here starts for which
+E[A_l] = E[B_l] = 1.  Digits, sizes and the amplified components are ours.
 """
 
-from collections.abc import Callable
+import dataclasses
+from typing import Literal, get_args
 
 import jax
-import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
-from numpy.typing import ArrayLike
+from matplotlib.figure import Figure
 
-from simbias.analysis.rank_correlation import rank_correlation
-from simbias.claims import mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets import principal_classes
+from simbias.datasets.vision.images import Source as Images
+from simbias.datasets.vision.images import images
 from simbias.experiment_presets import presets
-from simbias.experiments.linear._principal import (
-    PAPER,
-    check_components,
-    exponents_in_d,
-    half_times,
-    isotropic_layers,
-    law_of_columns,
-    variances,
+from simbias.experiments._times import log_times
+from simbias.experiments.linear import (
+    _principal_controls,
+    _principal_images,
+    _principal_law,
 )
-from simbias.figures import Curves, Law, Panels
+from simbias.experiments.linear._principal import (
+    RATE,
+    check_components,
+    in_frame,
+    isotropic_layers,
+)
 from simbias.flows import Descent
-from simbias.losses import half_mse
-from simbias.measures import PrincipalColumns, ScaleMatrices
-from simbias.networks import DeepLinear
+from simbias.losses import cross_entropy, half_mse
+from simbias.measures import (
+    CorrectRows,
+    CriticalComponent,
+    PrincipalColumns,
+    ProductColumns,
+    ProjectedAccuracy,
+    ScaleMatrices,
+)
+from simbias.networks import DeepLinear, Mlp
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive_integer
 
-AXES = ("depth", "m", "start")
-OURS = f"{PAPER}; band ours"
-RATE = 0.1
-# Times in units of 1/(L d_1): the law is tested up to EARLY, the spread at MIDDLE.
-EARLY, MIDDLE = 0.4, 6.0
+Source = Literal["classes", Images]
+Inputs = Literal["raw", "rotated", "white", "amplified"]
+Labels = Literal["true", "shuffled"]
+Network = Literal["linear", "relu"]
+# Inputs of classes, and of images.
+FRAMES = ("raw", "rotated", "white")
+OF_IMAGES = get_args(_principal_images.Inputs)
 
 
 def make(
     key: PRNGKeyArray,
     *,
+    source: Source = "classes",
+    inputs: Inputs = "raw",
+    labels: Labels = "true",
+    network: Network = "linear",
     depth: int = 2,
     m: int = 256,
     start: Index = 0,
@@ -58,27 +87,53 @@ def make(
     d: int = 20,
     classes: int = 2,
     exponent: Real = 1.0,
+    n_test: int = 400,
+    data_dir: str = "",
 ) -> tuple[Dataset, AbstractNetwork]:
-    """A sample, the same for every network of a seed, and a deep linear network.
+    """A sample, the same for every network of a seed, and a network.
 
     Args:
-        key: random key of the sample and of the networks.
+        key: of the sample and of the networks.
+        source: "classes" on inputs of given variances, or the name of an image dataset.
+        inputs: "raw"; "white", every component divided by its standard deviation; of
+            classes also "rotated" into the components, with the first layer; of images
+            also "amplified", the smallest fifth of the components as large as the
+            tenth.  Components of images below 0.001 of the largest are not changed.
+        labels: "true", or "shuffled" among the samples.
+        network: "linear", or "relu", with hidden layers √2 times as large.
         depth: L, number of matrices, 1 to 4.
         m: width of the hidden layers.
         start: number of the network; the spread is over several on one sample.
-        n: samples, d or more.
-        d: inputs, 3 or more.
-        classes: K, outputs.
-        exponent: variances are d_j = j^−exponent.
+        n: samples; of classes d or more.
+        d: inputs, 3 or more; images have their own.
+        classes: K, outputs; images have their own.
+        exponent: variances of classes are d_j = j^−exponent.
+        n_test: test samples of images.
+        data_dir: folder with the files of MNIST, CIFAR-10 or Fashion-MNIST.
     """
+    one_of("inputs", inputs, FRAMES if source == "classes" else OF_IMAGES)
+    one_of("labels", labels, get_args(Labels))
+    one_of("network", network, get_args(Network))
     one_of("depth", str(depth), [str(k) for k in range(1, 5)])
     positive_integer("m", m)
-    check_components(d)
-    key_data, key_start = jax.random.split(key)
-    data = principal_classes(key_data, n=n, d=d, classes=classes, exponent=exponent)
-    widths = (d, *[m] * (depth - 1), classes)
-    key_network = jax.random.fold_in(key_start, start)
-    return data, DeepLinear(isotropic_layers(key_network, widths))
+    key_data, key_start, key_labels = jax.random.split(key, 3)
+    if source == "classes":
+        check_components(d)
+        data = principal_classes(key_data, n=n, d=d, classes=classes, exponent=exponent)
+    else:
+        data = images(key_data, n=n, n_test=n_test, source=source, data_dir=data_dir)
+        data = _principal_images.in_components(inputs, data)
+    widths = (data.x.shape[1], *[m] * (depth - 1), data.y.shape[1])
+    layers = isotropic_layers(jax.random.fold_in(key_start, start), widths)
+    if source == "classes":
+        data, layers = in_frame(inputs, data, layers)
+    if labels == "shuffled":
+        y = jax.random.permutation(key_labels, data.y)
+        data = dataclasses.replace(data, y=y, mean=y)
+    if network == "linear":
+        return data, DeepLinear(layers)
+    hidden = tuple(2**0.5 * w for w in layers[:-1])
+    return data, Mlp((*hidden, layers[-1]), (None,) * depth)
 
 
 def _times(end: float) -> tuple[float, ...]:
@@ -86,13 +141,16 @@ def _times(end: float) -> tuple[float, ...]:
     return tuple(round(RATE * s, 10) for s in steps)
 
 
+# Their values are compared on one sample.
+FACTORS = ("inputs", "labels", "network", "depth", "start")
+
 experiment = presets(
     Experiment(
         name="principal_components",
         make=make,
         cell={"depth": (1, 2, 3), "m": (64, 128, 256), "start": tuple(range(10))},
         seeds=12,
-        shared=("depth", "m", "start"),
+        shared=("source", *FACTORS, "m", "n_test", "data_dir"),
         flow=Descent(rate=RATE),
         loss=half_mse,
         times=_times(20.0),
@@ -105,129 +163,81 @@ experiment = presets(
         "times": _times(10.0),
     },
     paper={"cell": {"m": (64, 256, 1024), "start": tuple(range(20))}, "seeds": 20},
+    controls={
+        "cell": {
+            "inputs": FRAMES,
+            "labels": get_args(Labels),
+            "network": get_args(Network),
+            "depth": 2,
+            "m": 128,
+            "start": tuple(range(5)),
+        },
+        "times": tuple(round(RATE * s, 10) for s in (*range(20), *range(20, 201, 4))),
+        "measures": {"columns": PrincipalColumns(), "product": ProductColumns()},
+    },
+    controls_smoke={
+        "cell": {"network": "linear", "m": 8, "start": (0, 1)},
+        "seeds": 1,
+        "times": _times(20.0),
+    },
+    controls_paper={"cell": {"m": 1024, "start": tuple(range(5))}, "seeds": 50},
+    images={
+        "cell": {
+            "source": "digits",
+            "inputs": OF_IMAGES,
+            "network": get_args(Network),
+            "depth": 2,
+            "m": 64,
+            "start": tuple(range(10)),
+            "n": 300,
+        },
+        "shared": (*FACTORS, "d", "classes", "exponent"),
+        "flow": Descent(rate=0.2),
+        "loss": cross_entropy,
+        "times": log_times(0.2, 300.0, 24),
+        "measures": {"right": CorrectRows(), "projected": ProjectedAccuracy()},
+        "final": {"critical": CriticalComponent()},
+        "dtype": "float32",
+    },
+    images_smoke={
+        "cell": {"network": "linear", "m": 16, "start": 0, "n": 60, "n_test": 40},
+        "seeds": 2,
+        "times": log_times(0.2, 10.0, 6),
+    },
+    images_paper={
+        "cell": {
+            "source": "cifar10",
+            "inputs": "raw",
+            "m": 1024,
+            "start": tuple(range(10)),
+            "n": 20_000,
+            "n_test": 5000,
+        },
+        "seeds": 12,
+    },
 )
 
 
-def law_error(ds: xr.Dataset) -> xr.DataArray:
-    """‖W − law‖²/‖law − W(0)‖² at early times."""
-    law = law_of_columns(ds, RATE)
-    size = lambda v: (v**2).sum(["output", "component"], skipna=False)
-    early = (ds["time"] > 0) & (ds["time"] * ds["depth"] <= EARLY)
-    return (size(ds["columns"] - law) / size(law - law.isel(time=0))).where(early)
+def _read_by(ds: xr.Dataset):
+    """What reads a result, by what was measured."""
+    if "right" in ds:
+        return _principal_images
+    return _principal_controls if "product" in ds else _principal_law
 
 
-def spread(ds: xr.Dataset) -> xr.DataArray:
-    """Standard deviation over the networks on one sample, by time and component."""
-    return xr.ufuncs.sqrt(ds["columns"].var("start", ddof=1).sum("output"))
+def AXES(ds: xr.Dataset) -> tuple[str, ...]:
+    """Axes of the law, of its controls, or of images."""
+    return _read_by(ds).AXES
 
 
-def middle(values: xr.DataArray) -> xr.DataArray:
-    """Values at the record nearest to the time MIDDLE/L."""
-    return values.sel(time=MIDDLE / values["depth"], method="nearest")
+def figure(ds: xr.Dataset) -> Figure:
+    """Times and agreement; of the controls, times by component and by loss.
 
-
-def _error(ds: xr.Dataset) -> xr.DataArray:
-    """Error of the early law, mean over networks; a single matrix has none."""
-    error = law_error(ds).mean("start").max("time").mean("seed")
-    return error.where(ds["depth"] > 1)
-
-
-def _law_of_error(ds: xr.Dataset) -> xr.DataArray:
-    return _error(ds).isel(m=0) * ds["m"][0] / ds["m"]
-
-
-def _law_of_half_times(ds: xr.Dataset) -> xr.DataArray:
-    kept = xr.ufuncs.log1p(-RATE * ds["depth"] / ds["component"])
-    return -np.log(2) / kept * RATE
-
-
-def _of_widest(x: Callable[[xr.Dataset], ArrayLike]) -> Callable:
-    """The largest m, with values along the components."""
-    return lambda ds: ds.isel(m=-1).assign_coords(component=np.asarray(x(ds)))
-
-
-figure = Panels(
-    Curves(
-        half_times,
-        colour="depth",
-        pooled=("start",),
-        mark="o",
-        x="component",
-        of=_of_widest(lambda ds: 1 / variances(ds)),
-        title="time to half, m = {m}; dashed: law",
-        xlabel="1/d_j",
-        xscale="log",
-        yscale="log",
-        laws=(Law(_law_of_half_times),),
-    ),
-    Curves(
-        lambda ds: middle(spread(ds).mean("seed")),
-        colour="depth",
-        mark="o",
-        x="component",
-        title="spread, m = {m}; dashed: start",
-        xlabel="component j",
-        of=_of_widest(lambda ds: np.arange(1, ds.sizes["component"] + 1)),
-        yscale="log",
-        laws=(Law(lambda ds: spread(ds).mean("seed").isel(time=0)),),
-    ),
-    Curves(
-        _error,
-        colour="depth",
-        mark="o",
-        x="m",
-        title="squared error of the early law; dotted: 1/m",
-        xlabel="width m",
-        xscale="log",
-        yscale="log",
-        ticks=True,
-        laws=(Law(_law_of_error, line=":"),),
-    ),
-    Curves(
-        lambda ds: ds["scale_matrices"].mean(["seed", "start"]).where(ds["depth"] > 1),
-        colour="depth",
-        line="side",
-        of=lambda ds: ds.isel(m=-1),
-        title="‖A − 1‖, ‖B − 1‖, m = {m}",
-    ),
-    names={"depth": "L"},
-    legend=8,
-)
+    Of images, accessibility, and accuracy through the first components.
+    """
+    return _read_by(ds).figure(ds)
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Error of the law, times, and agreement, by depth; means over samples."""
-    rows = []
-    for depth in ds["depth"].values.tolist():
-        part = ds.sel(depth=depth)
-        wide, name = part.isel(m=-1), f"L = {depth:d}, m = {int(ds['m'][-1])}"
-        if depth > 1:
-            text = f"L = {depth}: squared error of the early law, exponent in m"
-            row = mean_of(text, exponents_in_m(part), (-1.1, -0.9), OURS)
-            far = f"{name}: way of B over way of A"
-            rows += [
-                row.given(part.sizes["m"] > 1, "two widths"),
-                mean_of(far, way_of_b(wide), (0, 0.5), OURS),
-            ]
-        rho = rank_correlation(spread(wide), "component")
-        half = f"{name}: time to half of wⱼ, exponent in d_j"
-        text = f"{name}: rank correlation of the spread of the nets with j"
-        rows += [
-            mean_of(half, exponents_in_d(wide), (-1.1, -0.9), OURS),
-            mean_of(f"{text}, t = {MIDDLE:g}/L", middle(rho), (0.8, 1.0), OURS),
-            mean_of(f"control, start: {text}", rho.isel(time=0), (-0.3, 0.3), "ours"),
-        ]
-    return rows
-
-
-def exponents_in_m(part: xr.Dataset) -> xr.DataArray:
-    """Slope of ln error on ln m, of every sample."""
-    error = xr.ufuncs.log(law_error(part).mean("start", skipna=False).max("time"))
-    x = xr.ufuncs.log(part["m"]) - xr.ufuncs.log(part["m"]).mean()
-    return (x * error).sum("m", skipna=False) / max(float((x**2).sum()), 1e-12)
-
-
-def way_of_b(part: xr.Dataset) -> xr.DataArray:
-    """Total change of B over training, divided by that of A."""
-    moved = abs(part["scale_matrices"].diff("time")).sum("time", skipna=False)
-    return (moved.sel(side="B") / moved.sel(side="A")).mean("start", skipna=False)
+    """By depth; of the controls by network; means over samples."""
+    return _read_by(ds).claims(ds)

@@ -1,5 +1,6 @@
 """Two neurons from nearly the same place: kernel, saddle, escape, controls."""
 
+import inspect
 import math
 
 import jax
@@ -16,9 +17,11 @@ from simbias.experiments.layers._two_neurons import (
     circle,
     escape_times,
     gaps,
+    relu_student,
     start,
     student,
 )
+from simbias.experiments.layers.symmetry_breaking import make
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse, mse
@@ -210,6 +213,8 @@ def test_escape_times_are_those_of_a_gap_of_a_quarter():
         (lambda: start(0.5, 0.5), "size"),
         (lambda: student(0.1, 0.5, 1.5), "slope"),
         (lambda: student(0.1, 0.5, -0.5), "slope"),
+        (lambda: relu_student(0.1, 0.5, 1.0), "slope"),
+        (lambda: inspect.unwrap(make)(jax.random.key(0), inputs="grid"), "inputs"),
         (lambda: circle(12), "n"),
         (lambda: circle(0), "n"),
         (lambda: circle(8, -0.5), "offset"),

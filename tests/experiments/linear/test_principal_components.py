@@ -7,8 +7,11 @@ import xarray as xr
 
 import simbias
 from simbias.experiments.linear import principal_components as plain
-from simbias.experiments.linear import principal_components_controls as controls
-from simbias.experiments.linear._principal import half_times, isotropic_layers
+from simbias.experiments.linear._principal import (
+    half_times,
+    isotropic_layers,
+    law_of_columns,
+)
 from simbias.losses import half_mse
 
 
@@ -44,7 +47,7 @@ def test_the_law_by_hand_and_that_of_the_run_are_one():
             seen = ds["columns"].sel(seed=1, time=0.2).transpose("output", ...)
             np.testing.assert_allclose(seen, w @ frame.T, atol=1e-12)
         w = w - 0.1 * (w @ data.x.T - data.y.T) @ data.x / 6
-    law = plain.law_of_columns(ds, 0.1)
+    law = law_of_columns(ds, 0.1)
     np.testing.assert_allclose(law, ds["columns"].transpose(*law.dims), atol=1e-12)
     np.testing.assert_allclose(
         law.sel(seed=1, time=1.0).transpose("output", ...), w @ frame.T, atol=1e-12
@@ -71,10 +74,10 @@ def test_half_of_the_way_is_where_the_distance_has_halved():
 
 def test_a_frame_or_a_scale_changes_what_it_says():
     key = jax.random.key(1)
-    raw, network = controls.make(key, n=8, d=4, m=5)
-    rotated, turned = controls.make(key, inputs="rotated", n=8, d=4, m=5)
-    white, _ = controls.make(key, inputs="white", n=8, d=4, m=5)
-    shuffled, _ = controls.make(key, labels="shuffled", n=8, d=4, m=5)
+    raw, network = plain.make(key, n=8, d=4, m=5)
+    rotated, turned = plain.make(key, inputs="rotated", n=8, d=4, m=5)
+    white, _ = plain.make(key, inputs="white", n=8, d=4, m=5)
+    shuffled, _ = plain.make(key, labels="shuffled", n=8, d=4, m=5)
     np.testing.assert_allclose(
         jax.vmap(network)(raw.x), jax.vmap(turned)(rotated.x), atol=1e-12
     )
@@ -105,9 +108,9 @@ def test_a_frame_or_a_scale_changes_what_it_says():
         (plain.make, {"m": 0}),
         (plain.make, {"classes": 1}),
         (plain.make, {"d": 2}),
-        (controls.make, {"d": 1}),
+        (plain.make, {"d": 1}),
         (plain.make, {"exponent": -1.0}),
-        (controls.make, {"m": -1}),
+        (plain.make, {"m": -1}),
     ],
 )
 def test_what_makes_no_sense_is_named(make, wrong):

@@ -1,5 +1,6 @@
 """Components of images, white and amplified, and what is seen through the first."""
 
+import functools
 import inspect
 
 import jax
@@ -9,14 +10,14 @@ import pytest
 import xarray as xr
 
 from simbias.core import Dataset
-from simbias.experiments.linear.principal_components_images import (
+from simbias.experiments.linear._principal_images import (
     LIKE,
     accessibility,
     gain,
-    make,
     needed,
     through_all,
 )
+from simbias.experiments.linear.principal_components import make as make_any
 from simbias.measures.components.correct_rows import CorrectRows
 from simbias.measures.components.critical_component import CriticalComponent
 from simbias.measures.components.projected_accuracy import ProjectedAccuracy
@@ -24,6 +25,7 @@ from simbias.networks.dense.deep_linear import DeepLinear
 
 KEY = jax.random.key(0)
 SMALL = {"n": 200, "n_test": 40, "m": 8}
+make = functools.partial(make_any, source="digits")
 
 
 def moments(data):
@@ -110,8 +112,8 @@ def test_accuracy_through_all_components_is_that_of_the_rows_for_any_number_of_p
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"inputs": "grey"}, {"network": "tanh"}, {"m": 0}, {"n": 5000}]
+    "wrong", [{"inputs": "rotated"}, {"network": "tanh"}, {"m": 0}, {"n": 5000}]
 )
 def test_what_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=f"`{next(iter(wrong))}`"):
-        inspect.unwrap(make)(KEY, **{**SMALL, **wrong})
+        inspect.unwrap(make_any)(KEY, **{"source": "digits", **SMALL, **wrong})
