@@ -18,9 +18,10 @@ GRID = ("n", "d", "m", "scale")
 def alignment(ds: xr.Dataset) -> xr.Dataset:
     """Alignment of every neuron, over (n, d, m, scale, seed) and `neuron`.
 
-    `time`: when its cosine with its extremal vector passed each of `COSINES` (axis
-    `cosine`), NaN if never, or if it died; `exit`: when the loss moved, NaN for the
-    reference; `rate`: growth of the neuron in the reference, its |G|; `died`.
+    `time`: time at which its cosine with its extremal vector passes each of `COSINES`
+    (axis `cosine`); NaN if never, or if it died.  `exit`: time at which the loss begins
+    to fall, NaN for the reference.  `rate`: growth rate |G| of the neuron in the
+    reference.  `died`: whether it died.
 
     Raises:
         ValueError: if the smallest λ is too large to find extremal vectors.
