@@ -72,7 +72,7 @@ figure = Panels(
         fit_times,
         x="inputs",
         colour="labels",
-        first=3,
+        first_colour=3,
         is_joined=False,
         title="time to half of the linear part's loss",
         xlabel="",

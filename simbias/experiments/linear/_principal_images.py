@@ -41,7 +41,7 @@ def in_components(inputs: str, data: Dataset) -> Dataset:
 
 
 def _components(
-    x: Float[Array, "n d"], inputs: Inputs
+    x: Float[Array, "n d"], inputs: str
 ) -> tuple[Float[Array, "d d"], Float[Array, " d"]]:
     """Components as rows, largest first, and the factor of each."""
     values, vectors = jnp.linalg.eigh(x.T @ x / x.shape[0])
