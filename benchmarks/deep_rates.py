@@ -1,4 +1,4 @@
-"""How far is descent from the flow, for deep ReLU networks, which have no exact one?
+"""How far is descent from the flow, for deep ReLU networks?
 
 The same members under gradient descent at rates that halve.  Of every rate: what is
 left to the finest rate, in the outputs on 100 points, and what `rate_difference` says
