@@ -290,6 +290,7 @@ FEW_SEEDS = (
     "matrix_completion",
     "ntk_circle",
     "ntk_density",
+    "order_of_limits",
     "phase_diagram",
     "phase_diagram-five",
     "principal_components-controls",

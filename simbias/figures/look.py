@@ -108,13 +108,14 @@ class Look:
 
 
 def values_of(values: Reading, part: xr.Dataset) -> xr.DataArray:
-    """A variable of a part, or what a function makes of the part.
+    """A variable of a part, or what a function makes of the part, also one number.
 
     Raises:
         ValueError: for a variable that the part does not have.
     """
     if callable(values):
-        return values(part)
+        found = values(part)
+        return found if isinstance(found, xr.DataArray) else xr.DataArray(found)
     if values not in part.variables and values not in part.dims:
         known = map(str, (*part.variables, *part.dims))
         raise BadInput(
