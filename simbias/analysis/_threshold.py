@@ -9,6 +9,7 @@ import xarray as xr
 from jaxtyping import Bool, Float, Int
 
 from simbias.analysis.interval import check_level
+from simbias.analysis.looks import level_of_look
 from simbias.core import Estimate
 from simbias.errors import BadInput
 
@@ -19,6 +20,10 @@ Sizes = Float[np.ndarray, " n"]
 Curve = Float[np.ndarray, "n s"]
 Statistic = Callable[[Float[np.ndarray, "r n s"]], Float[np.ndarray, " r"]]
 Counts = Int[np.ndarray, " n"]
+Ends = tuple[float, float]
+# Of sizes and medians: n*, NaN unless bracketed, and the ends of its interval, None for
+# those of sign tests.
+Reading = Callable[[Sizes, Float[np.ndarray, " n"]], tuple[float, Ends | None]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,6 +151,45 @@ def medians(values: Float[np.ndarray, "... s"]) -> Float[np.ndarray, "..."]:
     middle[1] = np.minimum(middle[1], values.shape[-1] - 1)
     low, high = (np.take_along_axis(ordered, i, axis=-1)[..., 0] for i in middle)
     return (low + high) / 2
+
+
+def by_medians(
+    values: xr.DataArray, value: float, dim: str, level: float, text: str, read: Reading
+) -> Threshold:
+    """n* as read off the medians over seeds, with the interval of sign tests.
+
+    Args:
+        values: over (`dim`, seed); NaN for members without one.
+        value: the level that the medians are compared with.
+        dim: the axis n lies on.
+        level: confidence of the interval.
+        text: what n* is, before the value.
+        read: n* and, where the sign tests do not give them, its ends.
+
+    Raises:
+        ValueError: as `curve` and `split_failed`.
+    """
+    level = level_of_look(level)
+    sizes, samples = curve(values, dim)
+    is_failed = split_failed(samples, dim, sizes)
+
+    def counted_as(filling: float) -> tuple[float, Ends | None]:
+        return read(sizes, medians(np.where(is_failed, filling, samples)))
+
+    found, ends = counted_as(np.nan)
+    if ends is None:
+        below = np.sum(~is_failed & (samples < value), axis=1)
+        ends = sign_interval(sizes, below, np.sum(~is_failed, axis=1), level)
+    return Threshold(
+        found,
+        *ends,
+        f"{text} {value:.4g}, sign tests",
+        level,
+        bool(np.isfinite(found)),
+        int(is_failed.sum()),
+        counted_as(-np.inf)[0],
+        counted_as(np.inf)[0],
+    )
 
 
 def first_crossings(

@@ -2,16 +2,8 @@
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
 
-from simbias.analysis._threshold import (
-    Threshold,
-    curve,
-    medians,
-    sign_interval,
-    split_failed,
-)
-from simbias.analysis.looks import level_of_look
+from simbias.analysis._threshold import Ends, Sizes, Threshold, by_medians
 
 
 def largest_interpolated(
@@ -40,38 +32,14 @@ def largest_interpolated(
         ValueError: for another axis, fewer than two sizes, or a size without any
             result.
     """
-    level = level_of_look(level)
-    sizes, samples = curve(values, dim)
-    is_failed = split_failed(samples, dim, sizes)
-    # Index 0 stands for no size, and the size after the last is unknown.
-    steps = np.concatenate([[0.0], sizes, [np.inf]])
 
-    def largest(samples: Float[np.ndarray, "r n s"]) -> Float[np.ndarray, " r"]:
-        is_below = medians(samples) < value
-        return np.max(is_below * np.arange(1.0, len(sizes) + 1), axis=1)
+    def read(sizes: Sizes, middle: Sizes) -> tuple[float, Ends | None]:
+        # Index 0 stands for no size, and the size after the last is unknown.
+        steps = [0.0, *sizes.tolist(), np.inf]
+        at = int(np.max((middle < value) * np.arange(1, len(sizes) + 1)))
+        if 0 < at < len(sizes):
+            return steps[at], None
+        return np.nan, (steps[at], steps[at + 1])
 
-    def step(filling: float) -> int:
-        return int(largest(np.where(is_failed, filling, samples)[None])[0])
-
-    def counted_as(filling: float) -> float:
-        found = step(filling)
-        return float(steps[found]) if 0 < found < len(sizes) else np.nan
-
-    found = counted_as(np.nan)
-    if np.isnan(found):
-        at = step(np.nan)
-        low, high = steps[at], steps[at + 1]
-    else:
-        below = np.sum(~is_failed & (samples < value), axis=1)
-        low, high = sign_interval(sizes, below, np.sum(~is_failed, axis=1), level)
-    return Threshold(
-        found,
-        float(low),
-        float(high),
-        f"largest size with a median below {value:.4g}, sign tests",
-        level,
-        bool(np.isfinite(found)),
-        int(is_failed.sum()),
-        counted_as(-np.inf),
-        counted_as(np.inf),
-    )
+    text = "largest size with a median below"
+    return by_medians(values, value, dim, level, text, read)

@@ -2,17 +2,8 @@
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
 
-from simbias.analysis._threshold import (
-    Threshold,
-    curve,
-    first_crossings,
-    medians,
-    sign_interval,
-    split_failed,
-)
-from simbias.analysis.looks import level_of_look
+from simbias.analysis._threshold import Sizes, Threshold, by_medians, first_crossings
 
 
 def median_crossing(
@@ -43,28 +34,9 @@ def median_crossing(
         ValueError: for another axis, fewer than two sizes, or a size without any
             result.
     """
-    level = level_of_look(level)
-    sizes, samples = curve(values, dim)
-    is_failed = split_failed(samples, dim, sizes)
 
-    def first(samples: Float[np.ndarray, "r n s"]) -> Float[np.ndarray, " r"]:
-        return first_crossings(sizes, medians(samples), value)
+    def read(sizes: Sizes, middle: Sizes) -> tuple[float, None]:
+        found = float(first_crossings(sizes, middle[None], value)[0])
+        return found if 0 < found < np.inf else np.nan, None
 
-    def counted_as(filling: float) -> float:
-        found = first(np.where(is_failed, filling, samples)[None])[0]
-        return float(found) if 0 < found < np.inf else np.nan
-
-    found = counted_as(np.nan)
-    below = np.sum(~is_failed & (samples < value), axis=1)
-    low, high = sign_interval(sizes, below, np.sum(~is_failed, axis=1), level)
-    return Threshold(
-        found,
-        float(low),
-        float(high),
-        f"median rises to {value:.4g}, sign tests",
-        level,
-        bool(np.isfinite(found)),
-        int(is_failed.sum()),
-        counted_as(-np.inf),
-        counted_as(np.inf),
-    )
+    return by_medians(values, value, dim, level, "median rises to", read)

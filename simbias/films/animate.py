@@ -19,11 +19,13 @@ from simbias.films.loss import loss
 from simbias.films.moments import MOST, moments
 from simbias.films.neurons import neurons
 from simbias.films.panel import Panel
-from simbias.films.spectrum import amplitudes_of, spectrum
+from simbias.films.spectrum import spectrum
 from simbias.films.training import Training, training
 from simbias.introspection.hidden_layer import has_hidden_layer
+from simbias.measures.spectrum.amplitudes import Amplitudes
 from simbias.verbs.initial import initial, one_cell, one_of
 from simbias.verbs.kept_networks import one_of_each
+from simbias.verbs.neuron_history import variable_of
 from simbias.verbs.origin import origin, values_of
 
 Kind = Literal["neurons", "function", "boundary", "spectrum"]
@@ -119,7 +121,7 @@ def _kinds(
     for one in asked:
         if one not in KINDS:
             raise BadInput(f"`kind` must be one of {', '.join(KINDS)}, got {one!r}.")
-    if "spectrum" in asked or not asked and amplitudes_of(ds) is not None:
+    if "spectrum" in asked or not asked and variable_of(ds, Amplitudes) is not None:
         return asked or ("spectrum",)
     drawn = {k: v for k, v in where.items() if not k.startswith("flow.")}
     data, network = initial(ds, experiment, seed=seed, **drawn)
@@ -161,7 +163,7 @@ _CHECKS: dict[str, Callable[[Dataset, Any], None]] = {
 
 
 def _spectrum(ds, experiment, seed, where):
-    name = amplitudes_of(ds)
+    name = variable_of(ds, Amplitudes)
     if name is None:
         raise BadInput(
             "`kind` spectrum is for runs that recorded the measure Amplitudes. "

@@ -1,6 +1,5 @@
 """What is learned of every frequency, as it is learned."""
 
-import json
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,21 +12,11 @@ from simbias.core import Dataset
 from simbias.figures.heat_map import heat_map
 from simbias.figures.style import COLOURS
 from simbias.films.panel import Panel, Show
-from simbias.measures.spectrum.amplitudes import Amplitudes
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.numerics.spectrum import amplitudes
 
 # Less than this share of the largest is rounding: a target does not have it.
 _LEAST = 1e-6
-
-
-def amplitudes_of(ds: xr.Dataset) -> str | None:
-    """The variable of the measure `Amplitudes` along time, if the run has one."""
-    for name, measure in json.loads(ds.attrs["configuration"])["measures"].items():
-        is_it = isinstance(measure, dict) and measure["type"] == Amplitudes.__name__
-        if is_it and name in ds:
-            return name
-    return None
 
 
 def spectrum(one: xr.DataArray, measure: dict[str, Any], data: Dataset) -> list[Panel]:

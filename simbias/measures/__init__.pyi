@@ -12,7 +12,6 @@ from .clusters.effective_width_entropy import (
     EffectiveWidthEntropy as EffectiveWidthEntropy,
 )
 from .clusters.embedding_distance import EmbeddingDistance as EmbeddingDistance
-from .clusters.entropy_rank import EntropyRank as EntropyRank
 from .components.correct_rows import CorrectRows as CorrectRows
 from .components.critical_component import CriticalComponent as CriticalComponent
 from .components.learned_parts import LearnedParts as LearnedParts

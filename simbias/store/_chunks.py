@@ -20,19 +20,19 @@ _ZSTD = Zstd(level=LEVEL, checksum=True)
 
 
 def chunk_names(
-    block: int, shape: Sequence[int], chunk: Sequence[int]
+    shape: Sequence[int], chunk: Sequence[int], *block: int
 ) -> Iterator[tuple[str, tuple[slice, ...]]]:
-    """Files of a block, below its array, and what each one holds of a row.
+    """Files below an array, and what each one holds of it, or of a row of a block.
 
     Args:
+        shape: of the array, or of a row.
+        chunk: the same of one chunk.
         block: number of the block.
-        shape: of a row.
-        chunk: of a row in one chunk.
     """
     counts = [math.ceil(s / c) for s, c in zip(shape, chunk, strict=True)]
     for at in itertools.product(*map(range, counts)):
         parts = (slice(i * c, i * c + c) for i, c in zip(at, chunk, strict=True))
-        yield "/".join(map(str, ("c", block, *at))), tuple(parts)
+        yield "/".join(map(str, ("c", *block, *at))), tuple(parts)
 
 
 def encoded(values: np.ndarray, chunk: Sequence[int], fill: float | int) -> bytes:

@@ -1,7 +1,6 @@
 """The arrays of the plain data: those over the grid, and its coordinates."""
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 
 from simbias.ensemble.array_attributes import FLAGS
 from simbias.ensemble.table import GROUPS
-from simbias.store._chunks import content, text_content
+from simbias.store._chunks import chunk_names, content, text_content
 from simbias.store._columns import STATUS, fill_value
 from simbias.store.documents import array_document, row_shape
 from simbias.store.place import ROOT
@@ -48,12 +47,7 @@ class PlainArray:
 
     def chunks(self) -> Iterator[tuple[str, tuple[slice, ...]]]:
         """Files below the array, and what each one holds."""
-        counts = [math.ceil(s / c) for s, c in zip(self.shape, self.chunk, strict=True)]
-        for at in itertools.product(*map(range, counts)):
-            part = (
-                slice(i * c, i * c + c) for i, c in zip(at, self.chunk, strict=True)
-            )
-            yield "/".join(map(str, ("c", *at))), tuple(part)
+        return chunk_names(self.shape, self.chunk)
 
     def content(self, values: np.ndarray) -> bytes:
         """What a file holds, before it is packed."""

@@ -127,7 +127,7 @@ class Store:
     def _write(self, name: str, block: int, values: np.ndarray) -> None:
         chunk = chunk_shape(self.attributes, name)
         fill = fill_value(name, values.dtype)
-        for file, part in chunk_names(block, values.shape[1:], chunk[1:]):
+        for file, part in chunk_names(values.shape[1:], chunk[1:], block):
             content = encoded(values[(..., *part)], chunk, fill)
             content += self.marks.of(f"{name}/{file}")
             self._put(self.place / name / file, content)
@@ -250,7 +250,8 @@ class Store:
         first = 0
         for extent in self.attributes["extents"]:
             for block in sorted(committed.intersection(range(first, extent["blocks"]))):
-                for file, part in chunk_names(block, extent["shapes"][name], chunk[1:]):
+                shape = extent["shapes"][name]
+                for file, part in chunk_names(shape, chunk[1:], block):
                     yield block, file, part
             first = extent["blocks"]
 

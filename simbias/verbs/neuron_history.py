@@ -10,7 +10,7 @@ import jax
 import numpy as np
 import xarray as xr
 
-from simbias.core import CellValue, Experiment
+from simbias.core import AbstractMeasure, CellValue, Experiment
 from simbias.ensemble.leaves import named_leaves
 from simbias.ensemble.members import draw, maker
 from simbias.errors import BadInput
@@ -63,7 +63,7 @@ def neuron_history(
     place = {**cell, "seed": seed}
     shapes = _shapes(experiment, cell)
     layer = hidden_layer(shapes)
-    recorded = _recorded(ds)
+    recorded = variable_of(ds, NeuronWeights)
     if recorded is not None:
         times = np.atleast_1d(ds["time"].values)
         like = layer.neurons({k: np.empty(shape) for k, shape in shapes.items()})
@@ -111,11 +111,11 @@ def _cut(rows: np.ndarray, like: Neurons) -> Neurons:
     )
 
 
-def _recorded(ds: xr.Dataset) -> str | None:
-    """The variable of `NeuronWeights` along time, if there is one."""
+def variable_of(ds: xr.Dataset, kind: type[AbstractMeasure]) -> str | None:
+    """The variable of a measure along time, if the run has one."""
     measures = json.loads(ds.attrs["configuration"])["measures"]
     for name, measure in measures.items():
-        is_it = isinstance(measure, dict) and measure["type"] == NeuronWeights.__name__
+        is_it = isinstance(measure, dict) and measure["type"] == kind.__name__
         if is_it and name in ds:
             return name
     return None

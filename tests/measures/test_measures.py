@@ -21,7 +21,6 @@ from simbias.measures.clusters._clusters import single_linkage
 from simbias.measures.clusters.cluster_masses import ClusterMasses
 from simbias.measures.clusters.effective_width import EffectiveWidth
 from simbias.measures.clusters.effective_width_entropy import EffectiveWidthEntropy
-from simbias.measures.clusters.entropy_rank import EntropyRank
 from simbias.measures.neurons.alignment import Alignment
 from simbias.measures.neurons.balancedness import Balancedness
 from simbias.measures.neurons.cosine_histogram import CosineHistogram
@@ -369,7 +368,6 @@ def test_each_output_has_its_own_regression_direction():
         Alignment(threshold=0.5),
         EffectiveWidth(),
         EffectiveWidthEntropy(),
-        EntropyRank(),
         ClusterMasses(),
         CosineHistogram(is_mass_weighted=True),
         ActivationPatterns(),
@@ -469,24 +467,14 @@ def test_light_neurons_do_not_bridge_two_clusters():
     assert value(EffectiveWidth(), neurons(w, [1, 1e-4, 1]), data) == 2
 
 
-def test_opposite_directions_are_two_clusters_and_one_dimension():
+def test_opposite_directions_are_two_clusters():
     net, data = neurons([[1, 2], [-1, -2]], [3, -3]), sample(d=2)
     assert value(EffectiveWidth(), net, data) == 2
-    np.testing.assert_allclose(value(EntropyRank(), net, data), 1, **ROUNDING)
-
-
-def test_the_entropy_rank_of_orthogonal_directions_is_that_of_their_masses():
-    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0][:3]
-    shares = np.array([0.6, 0.3, 0.1])
-    net = neurons(basis * 2, [0.6, -0.3, 0.1])
-    expected = np.exp(-np.sum(shares * np.log(shares)))
-    found = value(EntropyRank(), net, sample(d=4))
-    np.testing.assert_allclose(found, expected, **ROUNDING)
 
 
 def test_a_network_of_zeros_has_no_directions():
     net, data = neurons(np.zeros((3, 2)), [0, 0, 0]), sample(d=2)
-    measures = (EffectiveWidth(), EffectiveWidthEntropy(), EntropyRank(), Alignment())
+    measures = (EffectiveWidth(), EffectiveWidthEntropy(), Alignment())
     for measure in (*measures, ClusterMasses(), CosineHistogram()):
         assert np.all(np.isnan(value(measure, net, data)))
 

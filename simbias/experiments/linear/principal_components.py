@@ -26,6 +26,7 @@ E[A_l] = E[B_l] = 1.  Digits, sizes and the amplified components are ours.
 """
 
 import dataclasses
+from types import ModuleType
 from typing import Literal, get_args
 
 import jax
@@ -218,7 +219,7 @@ experiment = presets(
 )
 
 
-def _read_by(ds: xr.Dataset):
+def _read_by(ds: xr.Dataset) -> ModuleType:
     """What reads a result, by what was measured."""
     if "right" in ds:
         return _principal_images
