@@ -163,6 +163,7 @@ figure = Panels(
         ),
         x="component",
         colour="inputs",
+        pooled=("start",),
         mark="o",
         title="time to half of wⱼ; dashed: ∝ 1/d_j",
         xlabel="1/d_j of the raw inputs",
