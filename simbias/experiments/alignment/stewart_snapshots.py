@@ -124,7 +124,14 @@ def _moments(one: xr.Dataset) -> np.ndarray:
     return np.unique(found)
 
 
-each = functools.partial(Curves, colour="λ", spread="each", xscale="log", xlabel="time")
+each = functools.partial(
+    Curves,
+    colour="λ",
+    spread="each",
+    pooled=("member",),
+    xscale="log",
+    xlabel="time",
+)
 figure = Panels(
     Curves(
         "f",

@@ -96,6 +96,7 @@ def _through(inputs: str) -> Curves:
         lambda part: part["projected"].sel(first=part["first"].isin((1, 5, 10, 64))),
         of=lambda ds: at(ds, "inputs", inputs).isel(time=slice(1, None)),
         colour="first",
+        pooled=("start",),
         title=f"{inputs}: test accuracy",
         xscale="log",
         ylim=(0, 1),

@@ -169,6 +169,7 @@ _curves = functools.partial(
     x=until_end,
     xlabel="time, of θ' = −∇ ln L; a dot ends a member",
     spread="each",
+    pooled=("m",),
     has_end=True,
 )
 figure = Panels(

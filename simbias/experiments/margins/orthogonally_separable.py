@@ -118,6 +118,7 @@ _curves = functools.partial(
     xlabel="time, of θ' = −∇ ln L; a dot ends a member",
     yscale="log",
     spread="each",
+    pooled=("m",),
     has_end=True,
 )
 figure = Panels(
