@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from simbias.analysis.estimates import estimates
 from simbias.analysis.mean_interval import mean_interval
+from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.errors import BadInput
 from simbias.figures.band import band
 from simbias.figures.heat_map import heat_map
@@ -122,8 +123,12 @@ class Curves(Kind):
 
 
 def _check_pooled(values: xr.DataArray, pooled: tuple[str, ...]) -> None:
-    """Refuse an axis whose values one curve would pool without being asked to."""
-    rest = [str(k) for k, size in values.sizes.items() if k not in pooled and size > 1]
+    """Refuse an axis whose values one curve would pool without being asked to.
+
+    Several flows are pooled: an experiment that has no AXES is given all of them.
+    """
+    long = [str(k) for k, size in values.sizes.items() if k not in pooled and size > 1]
+    rest = [k for k in long if not k.startswith(FLOW_PREFIX)]
     if rest:
         raise BadInput(
             f"a curve of `{values.name or 'a function'}` would pool the values of "

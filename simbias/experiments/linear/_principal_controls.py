@@ -59,6 +59,7 @@ figure = Panels(
         x="component",
         colour="inputs",
         mark="o",
+        pooled=("start",),
         title="time to half of wⱼ; dashed: ∝ 1/d_j",
         xlabel="1/d_j of the raw inputs",
         xscale="log",
