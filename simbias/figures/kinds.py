@@ -104,12 +104,9 @@ class Curves(Kind):
         colour: str,
         label: str | None,
     ) -> None:
-        seen = values
-        if seen.ndim == 1:  # one value, such as a mean over the seeds
-            seen = seen.expand_dims(seed=1, axis=1)
-        seen = seen.stack(of_all=seen.dims[1:])
-        seen = seen.drop_vars(["of_all", *seen["of_all"].indexes], errors="ignore")
-        seen = seen.rename(of_all="seed")
+        # A column per value that is pooled; one for a mean over the seeds.
+        columns = values.values.reshape(values.shape[0], -1)
+        seen = xr.DataArray(columns, dims=(values.dims[0], "seed"))
         if self.spread == "each":
             alpha = min(1.0, max(0.15, 20 / max(seen.sizes["seed"], 1)))
             end = {"marker": ".", "ms": 5, "markevery": [-1]} if self.has_end else {}

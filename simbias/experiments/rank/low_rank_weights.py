@@ -15,8 +15,7 @@ has rank 1.
 
 Steps of descent have one length, θ ← θ − rate·g/‖g‖ with g the gradient of ln L.  For
 short steps this is the path of the gradient flow, parametrised by its length.  Runs
-with two step lengths check that steps are short enough.  The preset `exact` has the
-exact flow in their place, on the same clock.
+with two step lengths check that steps are short enough.
 
 Reference: Le & Jegelka (2022), arXiv:2201.11968; sizes and samples are ours.
 """
@@ -30,7 +29,6 @@ from simbias.claims import Claims, largest_of, mean_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiment_presets import presets
-from simbias.experiments.rank._along_path import AlongPath
 from simbias.experiments.rank._layers import LE, drift
 from simbias.experiments.rank._samples import Source, inputs, two_classes
 from simbias.figures import Curves, Law, Panels
@@ -115,7 +113,6 @@ experiment = presets(
         "times": _times(10.0),
     },
     paper={"cell": {"source": ("blobs", "mnist"), "m": 128}, "seeds": 10},
-    exact={"flow": AlongPath(), "cell": {RATES: (0.0,)}, "seeds": 12},
 )
 
 
@@ -176,7 +173,6 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
     end = part.isel(time=-1).sel(lower).isel(seed=is_told.sel(lower).values)
     both = part.isel(seed=is_told.all(RATES).values)
     highest = both["stable_rank"].isel(time=-1).max("layer", skipna=False)
-    is_exact = bool(rates[0] == 0)
     gap, two = drift(both["norm"]), len(rates) > 1
     grown = xr.ufuncs.log(gap.sel(higher) / gap.sel(lower))
     exponent = grown / (np.log(rates[-1] / rates[0]) if two else 1)
@@ -192,7 +188,6 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
     neighbours = "|v·u| of neighbours among the last K, smallest"
     least = "stable rank of the ReLU layers, least of them, mean"
     lasting = "largest stable rank at the lower rate less at the higher, mean"
-    kept = "exact flow: change of ‖W_{l+1}‖²_F − ‖W_l‖²_F, largest"
     change = "change of ‖W_{l+1}‖²_F − ‖W_l‖²_F, exponent in the rate"
     of_relu = relu.min("layer", skipna=False)
     has_inner = count < DEPTH - 1
@@ -214,5 +209,4 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
             mean_of(lasting, apart, (-0.02, 0.02), "ours"),
             mean_of(change, exponent, (0.8, 1.3), "derived: rate × length"),
         ),
-        *([largest_of(kept, gap, (0, 0.05), "derived: conserved")] * is_exact),
     )
