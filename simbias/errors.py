@@ -6,7 +6,11 @@ class BadInput(ValueError):
 
     The message says which, what it is and what is expected.  Any other ValueError comes
     from elsewhere: from a function of yours, from a library, or from a mistake of ours.
+
+    `advice` says how to go on, and is shown last.
     """
+
+    advice = ""
 
 
 class MissingFiles(BadInput):

@@ -234,8 +234,8 @@ def _say_what_is_wrong(error: Exception, trace: str | None) -> None:
         what = f"{said}\n\n{trace}"
     elif isinstance(error, OSError) and error.filename:
         what = f"{error.strerror}: {error.filename}"
-    notes = "".join(f"\n\n{note}" for note in getattr(error, "__notes__", ()))
-    say(f"simbias: error: {str(what).rstrip()}{notes}")
+    advice = getattr(error, "advice", "")
+    say(f"simbias: error: {what}".rstrip() + (f"\n\n{advice}" if advice else ""))
 
 
 _DEBUG, _NARROWEST = "--debug", 20

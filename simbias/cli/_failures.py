@@ -47,10 +47,8 @@ class Failures:
         if [*self.errors] == ["figure"]:
             commands.insert(0, self.source.command("figure", self.out))
         error = BadInput(said)
-        error.add_note(
-            f"All data are in {self.out}. Correct {name}, then:\n\n  "
-            + "\n  ".join(commands)
-        )
+        lines = "\n  ".join(commands)
+        error.advice = f"All data are in {self.out}. Correct {name}, then:\n\n  {lines}"
         raise error from first
 
 

@@ -52,7 +52,7 @@ def _times(value: Any) -> Any:
     return value
 
 
-def _number(value: float) -> float:
+def _number(value: float | int) -> float:
     """As a float; an integer that no float holds is infinite."""
     try:
         return float(value)

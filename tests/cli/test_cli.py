@@ -298,7 +298,7 @@ def test_a_run_whose_files_are_not_named_makes_no_folder(tmp_path, capsys):
     out = tmp_path / "run"
     words = ["run", "spectral_label_noise", "--preset", "smoke", "--out", str(out)]
     assert run(*words, "--cell.source", "mnist") == 2
-    assert "`data_dir` is required" in capsys.readouterr().err
+    assert "`--cell.data_dir` is required" in capsys.readouterr().err
     assert not out.exists()
 
 
