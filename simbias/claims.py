@@ -266,7 +266,9 @@ def slope_of(
 ) -> Claim:
     """The slope of y against x; of logarithms, the exponent of a power law.
 
-    Of fewer than two points it is unknown.
+    The interval is that of a line through independent points: give medians or means
+    over seeds.  For the spread of seeds, take `analysis.slope_along` of each and
+    `mean_of`.  Of fewer than two points the slope is unknown.
     """
     shown = slope_interval(x, y) if np.size(x) > 1 else slope_interval([], [])
     return estimate_of(statement, shown, band, source, of=[x, y])
