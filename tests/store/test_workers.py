@@ -337,7 +337,7 @@ def test_workers_of_the_command_line_share_a_run_that_grows_and_resumes(
         (["resume", "nowhere"], "is not a simbias run"),
         (["worker", "mine", "--share", "3/2"], "`--share` must be like 1/4"),
         (["worker", "mine"], "started by a Python program"),
-        (["run", *DESCENT, "--workers", "-1"], "`workers` must be 0 or more"),
+        (["run", *DESCENT, "--workers", "-1"], "`--workers` must be 0 or more"),
         (["run", *DESCENT, "--out", "/proc/x"], "`--out`: cannot write to /proc/x"),
     ],
 )
