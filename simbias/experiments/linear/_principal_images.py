@@ -117,7 +117,6 @@ figure = Panels(
     rows="network",
     names={"network": NAMES},
     size=(4.2, 3.6),
-    legend="inside",
 )
 
 
