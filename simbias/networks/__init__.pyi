@@ -21,6 +21,7 @@ from .dense.mlp_init import softmax_pair as softmax_pair
 from .dense.mlp_init import torch_default as torch_default
 from .noisy import Noisy as Noisy
 from .noisy import noisy as noisy
+from .population_student import PopulationStudent as PopulationStudent
 from .sequence.patch_transformer import PatchTransformer as PatchTransformer
 from .sequence.patch_transformer import patch_transformer as patch_transformer
 from .sequence.recurrent import Recurrent as Recurrent

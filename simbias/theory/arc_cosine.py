@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Real
+
+Pair = tuple[Float[Array, "*c d"], Float[Array, "*c d"]]
 
 
 def arc_cosine(
@@ -27,11 +30,24 @@ def arc_cosine(
     Reference: Cho & Saul (2009), Kernel methods for deep learning, NeurIPS 22, eq. 6,
     whose kernel has a factor 2.
     """
+    linear = jnp.sum(u * v, axis=-1)
+    return (1 - slope) ** 2 * _of_relu(u, v) + slope * linear
+
+
+@jax.custom_jvp
+def _of_relu(u: Float[Array, "*c d"], v: Float[Array, "*c d"]) -> Float[Array, "*c"]:
     size = jnp.linalg.norm(u, axis=-1) * jnp.linalg.norm(v, axis=-1)
     angle = _angle(u, v)
     kernel = jnp.sin(angle) + (jnp.pi - angle) * jnp.cos(angle)
-    linear = jnp.sum(u * v, axis=-1)
-    return (1 - slope) ** 2 * size * kernel / (2 * jnp.pi) + slope * linear
+    return size * kernel / (2 * jnp.pi)
+
+
+@_of_relu.defjvp
+def _of_relu_jvp(at: Pair, along: Pair) -> tuple[Array, Array]:
+    """By the gradient in closed form: that of the angle is NaN at u = v."""
+    (u, v), (du, dv) = at, along
+    change = arc_cosine_gradient(u, v) * du + arc_cosine_gradient(v, u) * dv
+    return _of_relu(u, v), jnp.sum(change, axis=-1)
 
 
 def arc_cosine_gradient(

@@ -1,9 +1,7 @@
 """Two neurons of nearly equal weights, with the population loss over Gaussians."""
 
 import math
-from typing import ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,12 +10,10 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from simbias.analysis.first_passage import first_passage
-from simbias.core import AbstractNetwork, Dataset, Loss, Real
+from simbias.core import Dataset, Real
 from simbias.errors import BadInput
-from simbias.losses import half_mse
-from simbias.networks import TwoLayer
-from simbias.theory.arc_cosine import arc_cosine_gradient, over_pairs
-from simbias.theory.gaussian_loss import gaussian_loss
+from simbias.networks import PopulationStudent, TwoLayer
+from simbias.networks.activations import LeakyRelu, identity
 from simbias.theory.two_neurons import gap
 from simbias.validation.values import at_most_one, not_negative, positive_integer
 
@@ -25,71 +21,37 @@ from simbias.validation.values import at_most_one, not_negative, positive_intege
 ESCAPED = 0.25
 
 
-class GaussianStudent(AbstractNetwork):
-    """f(x) = Σⱼ φ(wⱼ·x), φ(h) = max(h, s·h), whose gradient is a mean over x ~ N(0, I).
-
-    `value_and_gradient` is that of ½ E (f − f*)², f* = Σⱼ φ(vⱼ·x), in closed form, for
-    any sample; output weights are 1.  The mean over inputs is smooth where no wⱼ is 0.
-    The teacher's vⱼ and the slope s are not trained.
-    """
-
-    w: Float[Array, "m d"]
-    teacher: Float[Array, "q d"]
-    slope: Float[Array, ""]
-    frozen: tuple[str, ...] = eqx.field(static=True, default=("teacher", "slope"))
-
-    has_kinks: ClassVar[bool] = False  # E φ(u·x) φ(v·x) has a continuous gradient
-    has_own_law: ClassVar[bool] = True  # its gradient does not depend on the sample
-
-    def __call__(self, x: Float[Array, " d"]) -> Float[Array, "1"]:
-        """Output for one input."""
-        h = self.w @ x
-        return jnp.sum(jnp.where(h > 0, h, self.slope * h), keepdims=True)
-
-    def value_and_gradient(
-        self,
-        loss: Loss,
-        x: Float[Array, "n d"],
-        y: Float[Array, "n 1"],
-        weight: Float[Array, " n"],
-    ) -> tuple[Float[Array, ""], "GaussianStudent"]:
-        """½ E (f − f*)² and its gradient Σᵢ ∂k(wⱼ, wᵢ) − Σᵢ ∂k(wⱼ, vᵢ).
-
-        Raises:
-            ValueError: for another loss, whose gradient this is not.
-        """
-        del x, y, weight
-        if loss is not half_mse:
-            raise BadInput(
-                "`loss` must be half_mse: the mean over Gaussian inputs has a closed "
-                f"form for half the squared error, got {loss!r}."
-            )
-        pulls = lambda v: jnp.sum(
-            over_pairs(arc_cosine_gradient, self.w, v, self.slope), 1
-        )
-        gradient = pulls(self.w) - pulls(self.teacher)
-        value = gaussian_loss(self.w, self.teacher, self.slope)
-        return value, eqx.tree_at(lambda net: net.w, self, gradient)
-
-
-def student(delta: Real, size: Real, slope: Real) -> GaussianStudent:
+def student(delta: Real, size: Real, slope: float) -> PopulationStudent:
     """From `start(delta, size)`, against e₁ and e₂; s = 0 is ReLU, 1 the identity.
+
+    Output weights are 1 and not trained.
 
     Raises:
         ValueError: as `start`, and unless 0 ≤ s ≤ 1.
     """
     at_most_one("slope", slope)
     exact = lambda v: jnp.asarray(v, jnp.float64)
-    return GaussianStudent(start(delta, size), exact(np.eye(2)), exact(slope))
+    phi = identity if slope == 1 else LeakyRelu(float(slope))
+    one = exact(np.ones((2, 1)))
+    return PopulationStudent(
+        start(delta, size),
+        one,
+        exact(np.eye(2)),
+        one,
+        exact(0.0),
+        phi,
+        phi,
+        frozen=("a", "teacher_w", "teacher_a", "sigma"),
+    )
 
 
-def relu_student(delta: Real, size: Real, slope: Real) -> TwoLayer:
+def relu_student(delta: Real, size: Real, slope: float) -> TwoLayer:
     """From `start(delta, size)`, with ReLU, s = 0, and output weights that stay 1.
 
     Raises:
         ValueError: as `start`, and unless s = 0.
     """
-    if not isinstance(slope, Tracer) and slope != 0:
+    if slope != 0:
         raise BadInput(f"`slope` must be 0 on a lattice, which has ReLU, got {slope}.")
     w = start(delta, size)
     return TwoLayer(w, jnp.ones((2, 1), jnp.float64), frozen=("a",))

@@ -73,7 +73,7 @@ def make(
     *,
     delta: Real = 0.01,
     size: Real = 0.5,
-    slope: Real = 0.0,
+    slope: float = 0.0,
     inputs: Inputs = "gaussian",
     offset: Real = 0.5,
     n: int = 64,

@@ -12,6 +12,7 @@ from simbias.measures.pairs.weight_path import MATCHINGS, POINTS
 from simbias.numerics.linear_assignment import linear_assignment
 from simbias.numerics.precision import matmul
 from simbias.theory.arc_cosine import arc_cosine, over_pairs
+from simbias.theory.population import population_loss
 
 
 class GaussianPath(AbstractMeasure):
@@ -55,14 +56,9 @@ class GaussianPath(AbstractMeasure):
 def gaussian_risk(
     w: Float[Array, "m d"], a: Float[Array, " m"], teacher: Float[Array, "q d"]
 ) -> Float[Array, ""]:
-    """½ E (Σᵢ aᵢ (wᵢ·x)₊ − Σⱼ (vⱼ·x)₊)² over x ~ N(0, I), by `arc_cosine`."""
-    rows = jnp.concatenate([w, teacher])
-    signs = jnp.concatenate([a, -jnp.ones(teacher.shape[0], a.dtype)])
-    whole = jnp.sum(
-        signs[:, None] * signs[None, :] * over_pairs(arc_cosine, rows, rows)
-    )
-    # What cancels leaves rounding, which may be below 0.
-    return jnp.maximum(whole / 2, 0)
+    """½ E (Σᵢ aᵢ (wᵢ·x)₊ − Σⱼ (vⱼ·x)₊)² over x ~ N(0, I), in closed form."""
+    ones = jnp.ones((len(teacher), 1), a.dtype)
+    return population_loss((w, a[:, None], 0.0), (teacher, ones, 0.0))
 
 
 def _orders(

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import AbstractMeasure, Dataset
-from simbias.theory import gaussian_loss as closed_form
+from simbias.theory.population import population_loss
 
 
 class GaussianLoss(AbstractMeasure):
@@ -16,7 +16,7 @@ class GaussianLoss(AbstractMeasure):
     It is ½ E (Σⱼ φ(wⱼ·x) − Σᵢ φ(vᵢ·x))² over x ~ N(0, I), φ(h) = max(h, s·h).
 
     The teacher's vᵢ are the features of the data.  Output weights are taken as 1, and s
-    is the network's `slope`, 0 (ReLU) if it has none.
+    is the slope of the network's activation for negative inputs, 0 for ReLU.
 
     Args:
         is_averaged: of the network whose neurons are all their mean: of two, the
@@ -29,7 +29,9 @@ class GaussianLoss(AbstractMeasure):
 
     def __call__(self, network: Any, data: Dataset) -> Float[Array, ""]:
         """In closed form, without a sample."""
-        w, slope = network.w, getattr(network, "slope", 0.0)
+        w, v = network.w, data.features
+        slope = network.negative_slope
         if self.is_averaged:
             w = jnp.broadcast_to(jnp.mean(w, axis=0, keepdims=True), w.shape)
-        return closed_form.gaussian_loss(w, data.features, slope)
+        one = lambda rows: (rows, jnp.ones((len(rows), 1), rows.dtype), slope)
+        return population_loss(one(w), one(v))

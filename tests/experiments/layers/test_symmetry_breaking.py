@@ -1,8 +1,10 @@
 """Two neurons from nearly the same place: kernel, saddle, escape, controls."""
 
+import functools
 import inspect
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +15,6 @@ from scipy.integrate import quad
 import simbias
 from simbias.experiments import symmetry_breaking
 from simbias.experiments.layers._two_neurons import (
-    GaussianStudent,
     circle,
     escape_times,
     gaps,
@@ -30,7 +31,7 @@ from simbias.measures.risk.gaussian_loss import GaussianLoss
 from simbias.measures.risk.train_loss import TrainLoss
 from simbias.networks.two_layer import TwoLayer
 from simbias.theory.arc_cosine import arc_cosine, arc_cosine_gradient
-from simbias.theory.gaussian_loss import gaussian_loss
+from simbias.theory.population import population_loss
 from simbias.theory.two_neurons import gap, plateau
 from simbias.verbs.simulate import simulate, solve
 
@@ -101,9 +102,15 @@ def test_the_saddle_has_the_stated_numbers():
     assert law.average == pytest.approx(0.0908, abs=5e-5)
 
 
-@jax.jit
+def gaussian_loss(w, teacher, slope):
+    one = lambda rows: (rows, jnp.ones((len(rows), 1)), slope)
+    return population_loss(one(w), one(teacher))
+
+
+@functools.partial(jax.jit, static_argnums=1)
 def value_and_gradient(w, slope=0.0):
-    network, data = GaussianStudent(w, jnp.eye(2), jnp.asarray(slope)), circle(8)
+    network = eqx.tree_at(lambda net: net.w, student(0.0, 0.5, slope), w)
+    data = circle(8)
     value, gradient = network.value_and_gradient(half_mse, data.x, data.y, data.weight)
     return value, gradient.w
 
