@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simbias.analysis.at import needs_of
-from simbias.analysis.interval import present, unknown
+from simbias.analysis.interval import present
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_interval import median_interval
 from simbias.analysis.replicates import are_of_same_seeds, check_replicates
 from simbias.analysis.slope_interval import slope_interval
-from simbias.analysis.wilson import wilson
+from simbias.analysis.wilson import share_interval
 from simbias.core import Claim, Estimate
 from simbias.errors import BadInput
 
@@ -261,14 +261,7 @@ def share_of(
         ValueError: for other values, or for an axis that is not `pooled`.
     """
     check_replicates("is_true", is_true, pooled)
-    seen = present(is_true)
-    if not np.all((seen == 0) | (seen == 1)):
-        raise BadInput("`is_true` must be true, false, 1, 0 or NaN. Example: risk < 1.")
-    if not seen.size:
-        nothing = unknown(np.nan, 0.95, "no member has a result")
-        return estimate_of(statement, nothing, band, source, of=[is_true])
-    shown = wilson(int(seen.sum()), seen.size)
-    return estimate_of(statement, shown, band, source, of=[is_true])
+    return estimate_of(statement, share_interval(is_true), band, source, of=[is_true])
 
 
 def slope_of(
