@@ -22,9 +22,20 @@ from simbias.analysis.effects import member_effects
 from simbias.analysis.parts import with_axes
 from simbias.experiments.matrix._optimisers import RATES
 from simbias.experiments.matrix._rows import ROWS
-from simbias.experiments.matrix._settings import AXES, TENTH
+from simbias.experiments.matrix._settings import AXES
 from simbias.results import open_result
 
+# A tenth of the settings, on which learning rates are chosen.
+TENTH = (
+    "uniform relu wide rich",
+    "uniform tanh deep lazy",
+    "steps tanh equal rich",
+    "steps relu deep lazy",
+    "heavy tanh wide rich",
+    "heavy linear equal lazy",
+    "clusters relu deep rich",
+    "clusters linear wide lazy",
+)
 _RUN = ["bias_matrix", "--root", "1", "--seeds", "4", "--flow.rate", "0", "1", "2"]
 _RUN += ["--cell.setting", *TENTH]
 

@@ -23,19 +23,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simbias.analysis.at import needs_of
-from simbias.analysis.interval import present, unknown
+from simbias.analysis.interval import present
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.median_interval import median_interval
+from simbias.analysis.replicates import are_of_same_seeds, check_replicates
 from simbias.analysis.slope_interval import slope_interval
-from simbias.analysis.wilson import wilson
+from simbias.analysis.wilson import share_interval
 from simbias.core import Claim, Estimate
 from simbias.errors import BadInput
 
 # A whole number may be given for one.
 Number = float | int
 Band = tuple[Number, Number]
-# Axes along which values are independent; `member` is that of a part of a grid.
-_REPLICATES = {"seed", "member"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,7 +194,7 @@ def mean_of(
     Raises:
         ValueError: for values along another axis beside seeds, or out of range.
     """
-    _check_one_per_seed(values)
+    check_replicates("values", values)
     mean, (least, most) = mean_interval(values), within
     seen = present(values)
     if not np.all((least <= seen) & (seen <= most)):
@@ -211,7 +210,7 @@ def median_of(statement: str, values: ArrayLike, band: Band, source: str) -> Cla
     Raises:
         ValueError: for values along another axis beside seeds.
     """
-    _check_one_per_seed(values)
+    check_replicates("values", values)
     return estimate_of(statement, median_interval(values), band, source, of=[values])
 
 
@@ -229,8 +228,8 @@ def difference_of(
             another axis beside seeds.
     """
     for values in (before, after):
-        _check_one_per_seed(values)
-    if np.shape(before) != np.shape(after) or not _share_seeds(before, after):
+        check_replicates("values", values)
+    if np.shape(before) != np.shape(after) or not are_of_same_seeds(before, after):
         raise BadInput(
             "`before` and `after` must be of the same seeds, one by one, got the "
             f"shapes {np.shape(before)} and {np.shape(after)}."
@@ -239,26 +238,30 @@ def difference_of(
     return estimate_of(statement, apart, band, source, of=[before, after])
 
 
-def share_of(statement: str, is_true: ArrayLike, band: Band, source: str) -> Claim:
+def share_of(
+    statement: str,
+    is_true: ArrayLike,
+    band: Band,
+    source: str,
+    *,
+    pooled: tuple[str, ...] = (),
+) -> Claim:
     """The share of members for which something is true, of those with a result.
 
+    The interval is that of independent members.
+
     Args:
-        statement: what is true of them.
+        statement: what is true of them; it says what is pooled.
         is_true: one per member: true, false, 1, 0, or NaN for one without a result.
         band: where the paper, or theory, has it.
         source: who says so.
+        pooled: axes, beside seeds, whose values count as further members.
 
     Raises:
-        ValueError: for other values.
+        ValueError: for other values, or for an axis that is not `pooled`.
     """
-    seen = present(is_true)
-    if not np.all((seen == 0) | (seen == 1)):
-        raise BadInput("`is_true` must be true, false, 1, 0 or NaN. Example: risk < 1.")
-    if not seen.size:
-        nothing = unknown(np.nan, 0.95, "no member has a result")
-        return estimate_of(statement, nothing, band, source, of=[is_true])
-    shown = wilson(int(seen.sum()), seen.size)
-    return estimate_of(statement, shown, band, source, of=[is_true])
+    check_replicates("is_true", is_true, pooled)
+    return estimate_of(statement, share_interval(is_true), band, source, of=[is_true])
 
 
 def slope_of(
@@ -272,34 +275,6 @@ def slope_of(
     """
     shown = slope_interval(x, y) if np.size(x) > 1 else slope_interval([], [])
     return estimate_of(statement, shown, band, source, of=[x, y])
-
-
-def _check_one_per_seed(values: Any) -> None:
-    """Refuse what would count the places of an axis as seeds.
-
-    Cells of a grid may share the sample of a seed, so that they are no replicates.
-
-    Raises:
-        ValueError: for an array with another axis that is longer than 1.
-    """
-    shape = np.shape(values)
-    dims = getattr(values, "dims", None) or range(len(shape))
-    long = [dim for dim, size in zip(dims, shape, strict=True) if size > 1]
-    is_one = len(long) < 2 if isinstance(dims, range) else {*long} <= _REPLICATES
-    if not is_one:
-        raise BadInput(
-            f"`values` must be one per seed, got {dict(zip(dims, shape, strict=True))}."
-            " Select a value of each other axis, or reduce it: values.mean('n')."
-        )
-
-
-def _share_seeds(before: Any, after: Any) -> bool:
-    """False for two arrays with axes or coordinates that differ."""
-    if not (hasattr(before, "coords") and hasattr(after, "coords")):
-        return True
-    shared = {*before.dims} & {*before.coords} & {*after.coords}
-    is_same = lambda dim: np.array_equal(before[dim].values, after[dim].values)
-    return before.dims == after.dims and all(map(is_same, shared))
 
 
 def _picked(

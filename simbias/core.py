@@ -1,5 +1,7 @@
 """Every noun of simbias.  Nothing is computed here; read this file first.
 
+Networks, datasets and flows have files of their own beside this one.
+
 Axis letters used in every shape of the package:
 
     b member   t time      n sample   d input     k output
@@ -11,16 +13,21 @@ place, `simbias.ensemble.lane`.
 """
 
 import dataclasses
-import enum
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Int
 
+from simbias.dataset import Dataset as Dataset
+from simbias.dataset import Fresh as Fresh
 from simbias.errors import BadInput
+from simbias.flow import AT_REST as AT_REST
+from simbias.flow import AbstractFlow as AbstractFlow
+from simbias.flow import FlowState as FlowState
+from simbias.flow import Status as Status
 from simbias.network import AbstractNetwork as AbstractNetwork
 from simbias.network import Loss as Loss
 from simbias.wrapper import AbstractWrapper as AbstractWrapper
@@ -32,33 +39,6 @@ Real = float | Float[Array, ""]
 Index = int | Int[Array, ""]
 # The plain types of their values.
 PLAIN: Mapping[Any, type] = {Real: float, Index: int}
-
-
-# (key, rows) -> x "rows d" and y "rows k", from the law of a sample.
-Fresh = Callable[[PRNGKeyArray, int], tuple[Array, Array]]
-
-
-class Dataset(eqx.Module):
-    """A sample from a law, with what is known about that law.
-
-    `weight` is 0 for padding and 1 otherwise; every loss and measure is a mean
-    weighted by it, so samples of different size share one compiled program.
-    `mean` is E[y | x], the target without its noise.  `features` are the directions
-    the law was built from, simplest first.  `test` is a second, independent sample of
-    the same law (its own `test` is None).  `others` are further samples by name, such
-    as one of another law or with other labels.  `fresh`, a module of arrays that is
-    called `(key, rows)` and gives x and y, draws rows from the law, for descent on rows
-    that are new in every step.
-    """
-
-    x: Float[Array, "n d"]
-    y: Float[Array, "n k"]
-    weight: Float[Array, " n"]
-    mean: Float[Array, "n k"]
-    features: Float[Array, "p d"]
-    test: "Dataset | None" = None
-    others: Mapping[str, "Dataset"] = eqx.field(default_factory=dict)
-    fresh: Fresh | None = None
 
 
 class Buffer(eqx.Module):
@@ -106,130 +86,6 @@ class AbstractMeasure(eqx.Module):
 # A measure, or a plain function of the same arguments: its axes are the function's
 # `dims` if it has them, else they are named after the measure; so with its `units`.
 Measure = AbstractMeasure | Callable[[Any, Dataset], Array]
-
-
-class Status(enum.IntEnum):
-    """Why a member is where it is.  Stored as CF flag values."""
-
-    RUNNING = 0
-    REACHED_TIME = 1
-    CONVERGED = 2
-    MAX_STEPS = 3
-    NONFINITE = 4
-    STEP_TOO_SMALL = 5
-    CAPACITY = 6
-    STATIONARY = 7
-
-    @property
-    def message(self) -> str:
-        """What happened, in one sentence."""
-        return _MESSAGES[self]
-
-    @property
-    def is_failure(self) -> bool:
-        """True if the member ended before its time for a reason of numerics."""
-        return self not in (Status.RUNNING, Status.REACHED_TIME, *AT_REST)
-
-
-# Nothing moves any more: what was recorded last holds for every later time.
-AT_REST = (Status.CONVERGED, Status.STATIONARY)
-
-_MESSAGES = {
-    Status.RUNNING: "Not finished.",
-    Status.REACHED_TIME: "Reached the final time.",
-    Status.CONVERGED: "Converged before the final time.",
-    Status.MAX_STEPS: "Used all its steps; raise `max_steps` or loosen `rtol`.",
-    Status.NONFINITE: "A weight, the loss or the field became NaN or infinite.",
-    Status.STEP_TOO_SMALL: "The step fell below the spacing of floating point times.",
-    Status.CAPACITY: "More events at once than the flow has room for.",
-    Status.STATIONARY: "Is at a limit that is proven, with a loss above 0.",
-}
-
-
-class FlowState(eqx.Module):
-    """Where one member is.
-
-    `stats` counts what was done: `accepted` and `rejected` steps, `evaluations` of
-    the field, and what else the flow counts.  `memory` belongs to the flow.
-    """
-
-    network: PyTree
-    time: Float[Array, ""]
-    status: Int[Array, ""]
-    stats: dict[str, Int[Array, ""]]
-    memory: PyTree
-
-
-class AbstractFlow(eqx.Module):
-    """How weights move in time: θ' = −∇L or an optimiser standing for it.
-
-    `step` makes one attempt or a few, never passes the time `until`, reaches it exactly
-    when it can, and is the identity once the status is not RUNNING.  It does not decide
-    that the final time is reached; the engine does.
-
-    Smaller samples are padded to `pad_to` rows, so that their sizes share a program:
-    as many as cost next to nothing.
-    """
-
-    pad_to: ClassVar[int] = 8
-
-    @abstractmethod
-    def init(
-        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
-    ) -> FlowState:
-        """State at time 0."""
-
-    @abstractmethod
-    def step(
-        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
-    ) -> FlowState:
-        """One attempted step."""
-
-    @property
-    def clock(self) -> str:
-        """What times are counted in, for labels and stored results."""
-        return "flow time"
-
-    def prepared(self) -> "AbstractFlow":
-        """The flow as it is compiled: another one if that serves more cells.
-
-        Called on the flow of every cell, with numbers that are not traced yet.
-        """
-        return self
-
-    def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:  # noqa: ARG002
-        """What the flow itself has written down of a member, name -> values.
-
-        All over the axis `event`, NaN where there is none; no flow has to.
-        """
-        return {}
-
-    def attempt_size(
-        self,
-        network: Any,  # noqa: ARG002
-        n: int,
-        width: int,  # noqa: ARG002
-        tile: int,
-    ) -> int:
-        """Numbers that an attempt holds beside the lane, for the estimate of memory.
-
-        The default is that of a gradient: two per sample and activation.
-
-        Args:
-            network: one member's, with or without values.
-            n: samples.
-            width: activations of one input.
-            tile: those of which a gradient holds two copies.
-        """
-        return 2 * n * tile
-
-    def step_equations(self, state: FlowState) -> int | None:  # noqa: ARG002
-        """Equations of a step, for the estimate of what compiling it takes.
-
-        None by default: they are counted. A flow says it whose step takes seconds to
-        trace.
-        """
-        return None
 
 
 class AbstractStop(eqx.Module):

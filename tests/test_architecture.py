@@ -18,8 +18,8 @@ SOURCE = ROOT / "simbias"
 # Low to high; names on one line are siblings and do not import each other.
 LAYERS = [
     {"errors", "preset_names", "suggestion"},
-    {"network"},
-    {"wrapper"},
+    {"dataset", "network"},
+    {"flow", "wrapper"},
     {"core", "numerics"},
     {"introspection"},
     {"attacks", "drawn_from", "experiment_presets", "losses", "validation"},

@@ -213,6 +213,12 @@ def test_claims_refuse_what_they_would_count_wrongly():
     for call, message in (
         (lambda: claims.share_of("s", [0.5, 1.0], (0, 1), "ours"), "`is_true` must be"),
         (
+            lambda: claims.share_of(
+                "s", xr.concat([one, one], "n") > 2, (0, 1), "ours"
+            ),
+            "`is_true` must be one per seed",
+        ),
+        (
             lambda: claims.farthest_of("s", seeds, np.nan, (0, 1), "ours"),
             "`law` must be",
         ),
@@ -253,6 +259,14 @@ def test_claims_refuse_what_they_would_count_wrongly():
     endless = [*seeds, np.inf]
     assert claims.mean_of("s", endless, (0, 9), "ours").verdict == "inconclusive"
     assert claims.median_of("s", endless, (0, 5), "ours").estimate.value == 3.0
+
+
+def test_a_share_counts_the_values_of_an_axis_only_where_it_is_named():
+    one = xr.DataArray([True, True, False], dims="seed")
+    found = claims.share_of(
+        "s, all n", xr.concat([one, one], "n"), (0, 1), "ours", pooled=("n",)
+    )
+    assert found.estimate == claims.share_of("s", [*one, *one], (0, 1), "o").estimate
 
 
 def test_a_value_that_an_axis_lacks_makes_the_row_not_applicable():

@@ -13,7 +13,9 @@ from stubs import ROOT as SOURCE
 _IMPORT = re.compile(r"from (\.[\w.]+) import \(?\s*(\w+) as")
 # Rooms and files, in the order of the pages.
 NOUNS = ("losses", "claims", "experiment_presets", "drawn_from", "attacks", "errors")
-_CORE = ["simbias.core", "simbias.network", "simbias.wrapper"]
+_CORE = [
+    f"simbias.{name}" for name in ("core", "dataset", "network", "wrapper", "flow")
+]
 # What verbs return.
 RETURNED = (
     "simbias.films.film.Film",

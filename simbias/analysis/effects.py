@@ -118,6 +118,23 @@ def effect_matrix(
     return whole.transpose(*(k for k in found["scalar"].dims if k != "seed"))
 
 
+def observed_stages(matrix: xr.Dataset, rows: str) -> xr.DataArray:
+    """Share of the observed cells of an effect that are first observed at each stage.
+
+    Args:
+        matrix: of `effect_matrix`.
+        rows: axis of the effects.
+
+    Returns:
+        Over `rows` and `stage`; 0 for an effect that is observed in no cell.
+    """
+    is_seen = matrix["verdict"] == "observed"
+    cells = [k for k in is_seen.dims if k != rows]
+    count = [((matrix["stage"] == k) & is_seen).sum(cells) for k in STAGES]
+    whole = xr.concat(count, xr.DataArray([*STAGES], dims="stage", name="stage"))
+    return (whole / np.maximum(is_seen.sum(cells), 1)).transpose(rows, "stage")
+
+
 def _row(effect: Effect, found: xr.Dataset, settings: str) -> xr.Dataset:
     scalar, bound = found["scalar"], effect.bound_staged
     seen = effect_table(scalar, least=effect.least, low=effect.low, high=effect.high)

@@ -1,4 +1,4 @@
-"""Least-squares slope along an axis, for each place of the others."""
+"""Least-squares slopes along an axis, for each place of the others."""
 
 import xarray as xr
 
@@ -12,3 +12,13 @@ def slope_along(y: xr.DataArray, x: xr.DataArray, dim: str) -> xr.DataArray:
     x, y = x - x.mean(dim), y - y.mean(dim)
     square = (x**2).sum(dim)
     return (x * y).sum(dim) / square.where(square > 0)
+
+
+def slope_in_log(values: xr.DataArray, dim: str) -> xr.DataArray:
+    """Slope of values in the logarithm of the coordinate `dim`.
+
+    NaN where a value is NaN; 0 for a single place.
+    """
+    x = xr.ufuncs.log(values[dim].astype(float))
+    x = x - x.mean()
+    return (x * values).sum(dim, skipna=False) / max(float((x**2).sum()), 1e-12)

@@ -1,9 +1,11 @@
-"""Interval for a rate."""
+"""Interval for a share."""
 
+import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from simbias.analysis.confidence_sequences import share_sequence
-from simbias.analysis.interval import check_level
+from simbias.analysis.interval import check_level, present, unknown
 from simbias.analysis.looks import is_repeated
 from simbias.core import Estimate
 from simbias.errors import BadInput
@@ -13,6 +15,23 @@ def wilson(successes: int, trials: int, *, level: float = 0.95) -> Estimate:
     """`wilson_score`; inside `looks.look` a `share_sequence`."""
     how = share_sequence if is_repeated() else wilson_score
     return how(successes, trials, level=level)
+
+
+def share_interval(is_true: ArrayLike) -> Estimate:
+    """Share of the values that are true, with the interval of `wilson`.
+
+    Args:
+        is_true: independent values: true, false, 1, 0, or NaN for one that is missing.
+
+    Raises:
+        ValueError: for other values.
+    """
+    seen = present(is_true)
+    if not np.all((seen == 0) | (seen == 1)):
+        raise BadInput("`is_true` must be true, false, 1, 0 or NaN. Example: risk < 1.")
+    if not seen.size:
+        return unknown(np.nan, 0.95, "no member has a result")
+    return wilson(int(seen.sum()), seen.size)
 
 
 def wilson_score(successes: int, trials: int, *, level: float = 0.95) -> Estimate:

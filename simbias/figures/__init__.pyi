@@ -1,7 +1,6 @@
 from .checked import check_panels as check_panels
 from .kind import Kind as Kind
 from .kind import check_scale as check_scale
-from .kinds import Curves as Curves
 from .kinds import Drawing as Drawing
 from .kinds import Estimates as Estimates
 from .kinds import HeatMap as HeatMap
@@ -26,6 +25,7 @@ from .look import label_of as label_of
 from .look import line_of as line_of
 from .look import shade_of as shade_of
 from .look import values_of as values_of
+from .median_curves import Curves as Curves
 from .panels import Panels as Panels
 from .style import COLOURS as COLOURS
 from .style import blank as blank

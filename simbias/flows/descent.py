@@ -11,19 +11,9 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from simbias.core import AbstractFlow, Dataset, FlowState, Index, Loss, Real, Status
 from simbias.errors import BadInput
-from simbias.flows._descent.batches import (
-    Drawing,
-    Sampling,
-    draw_batch,
-    first_batches,
-)
+from simbias.flows._descent.batches import Drawing, Sampling, draw_batch, first_batches
 from simbias.flows._descent.clipping import clipped
-from simbias.flows._descent.family import (
-    Coefficients,
-    coefficients_of,
-    family,
-    is_named,
-)
+from simbias.flows._descent.family import Coefficients, coefficients_of, is_named
 from simbias.flows._descent.keys import of_member
 from simbias.flows._descent.memory import Memory
 from simbias.flows._descent.noise import first_noise, noise_of
@@ -33,18 +23,11 @@ from simbias.flows._descent.optimisers import (
     Optimiser,
     check_optimiser,
     first_memory,
-    from_rate,
     has_own_rate,
-    named,
     stays_finite,
-    updated,
 )
-from simbias.flows._descent.schedules import (
-    Schedule,
-    check_schedule,
-    factor,
-    has_ended,
-)
+from simbias.flows._descent.schedules import Schedule, check_schedule, factor, has_ended
+from simbias.flows._descent.transforms import optimiser_step, transform_of
 from simbias.flows._descent.validation import (
     check_batches,
     check_constants,
@@ -254,17 +237,13 @@ class Descent(AbstractFlow):
             gradient = jax.tree.map(lambda g, p: g + decay * p, gradient, params)
         rate, before = self._rate(count), state.memory.optimiser
         transform = self._transform(params, rate)
-        # optax divides by 1 − β^count, a float to an integer.
-        with jax.numpy_dtype_promotion("standard"):
-            if is_named(self.optimiser):
-                updates, optimiser = transform.update(gradient, before, params)
-            else:
-                value_of = lambda params: loss_in_training(
-                    params, static, loss, sample, noise
-                )
-                updates, optimiser = updated(
-                    transform, gradient, before, params, value=value, value_fn=value_of
-                )
+        of_loss = {
+            "value": value,
+            "value_fn": lambda p: loss_in_training(p, static, loss, sample, noise),
+        }
+        updates, optimiser = optimiser_step(
+            self.optimiser, transform, gradient, before, params, **of_loss
+        )
         new = optax.apply_updates(params, updates)
 
         is_before = state.time < until.astype(state.time.dtype) * _REACHED
@@ -312,13 +291,5 @@ class Descent(AbstractFlow):
         return min(n, self.batch) if self.sampling == "epochs" else self.batch
 
     def _transform(self, params: PyTree, rate: Real) -> optax.GradientTransformation:
-        cast = lambda v: jnp.asarray(v, precision(params))
-        if self.coefficients is not None:
-            return family(cast(rate), self.coefficients)
-        if not isinstance(self.optimiser, str):
-            return from_rate(self.optimiser, cast(rate))
-        constants = {
-            name: cast(default if getattr(self, name) is None else getattr(self, name))
-            for name, default in CONSTANTS[self.optimiser].items()
-        }
-        return named(self.optimiser, cast(rate), constants)
+        constants, dtype = self._constants(), precision(params)
+        return transform_of(self.optimiser, rate, constants, self.coefficients, dtype)

@@ -24,9 +24,10 @@ from simbias.analysis.median_interval import median_interval
 from simbias.analysis.parts import parts
 from simbias.analysis.quantile_band import quantile_band
 from simbias.analysis.rate_difference import rate_difference
+from simbias.analysis.slope_along import slope_in_log
 from simbias.analysis.slope_interval import slope_interval
 from simbias.analysis.threshold import threshold
-from simbias.analysis.wilson import wilson
+from simbias.analysis.wilson import share_interval, wilson
 from simbias.errors import BadInput
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
@@ -533,3 +534,20 @@ def test_of_no_times_a_band_is_empty():
     found = quantile_band(values)
     assert found["median"].sizes == {"time": 0}
     assert found["count"].sizes == {"time": 0}
+
+
+def test_a_value_that_grows_with_the_logarithm_has_its_slope_and_none_without_a_value():
+    depth = np.array([1, 2, 4, 8])
+    rows = np.stack([3 * np.log(depth) + 1, [0, np.nan, 1, 2]])
+    values = xr.DataArray(rows, {"depth": depth}, ("seed", "depth"))
+    slope = slope_in_log(values, "depth").values
+    assert slope[0] == pytest.approx(3)
+    assert np.isnan(slope[1])
+
+
+def test_a_share_counts_what_is_known():
+    known = share_interval([True, False, np.nan, True])
+    assert known == wilson(2, 3)
+    assert share_interval([np.nan]).low == -np.inf
+    with pytest.raises(ValueError, match="`is_true`"):
+        share_interval([0.5])

@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 
 from simbias.figures.fitted import fitted
-from simbias.figures.kinds import Curves
 from simbias.figures.look import VerticalLaw
+from simbias.figures.median_curves import Curves
 from simbias.figures.panels import Panels
 from simbias.figures.style import blank, style, text_size
 

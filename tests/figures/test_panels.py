@@ -8,7 +8,6 @@ import xarray as xr
 from simbias.errors import BadInput
 from simbias.figures.checked import check_panels
 from simbias.figures.kinds import (
-    Curves,
     Drawing,
     Estimates,
     HeatMap,
@@ -18,6 +17,7 @@ from simbias.figures.kinds import (
     means,
 )
 from simbias.figures.look import Law, VerticalLaw, evenly
+from simbias.figures.median_curves import Curves
 from simbias.figures.panels import Panels
 from simbias.figures.style import COLOURS
 

@@ -7,7 +7,6 @@ import xarray as xr
 from jaxtyping import Float
 
 from simbias.analysis.kinks import kinks
-from simbias.analysis.parts import with_axes
 from simbias.core import Dataset
 from simbias.datasets import stewart_1d
 from simbias.experiments.alignment._alignment import exit_time
@@ -63,7 +62,6 @@ def histories(ds: xr.Dataset) -> xr.Dataset:
 
 def members(ds: xr.Dataset) -> xr.Dataset:
     """The networks along one axis, small λ first, and time."""
-    ds = with_axes(ds, ("scale",))
     others = [k for k in ds["status"].dims if k != "scale"]
     flat = ds.stack(member=["scale", *others], create_index=False)
     return flat.transpose("member", "time", ...)

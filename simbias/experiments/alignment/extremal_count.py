@@ -197,7 +197,7 @@ def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
     chance = extremal_chance(2, sigma)
     single = 1 - float(chance[0])
     more = 1 - chance[1] / single
-    several = (seen > 2).values[seen.values > 1]
+    several = (seen > 2).where(seen > 1)
     apart, spread = extremal_spread(sigma) * math.pi / n, kind(ds, "spread").values
     spread = spread[spread > 0] / apart
 
@@ -205,9 +205,12 @@ def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
         over = seen.mean("sign", skipna=False).values / expected
         return mean_of(f"{text}, {where}", over, (1 - width, 1 + width), DERIVED)
 
-    def share(text: str, is_true: np.ndarray, law: float, width: float) -> Claim:
-        text = f"{text}, {law:.4f} by the law, {where}"
-        return share_of(text, is_true, (law - width, law + width), DERIVED)
+    def share(text: str, is_true: xr.DataArray, law: float, width: float) -> Claim:
+        text, band = (
+            f"{text}, {law:.4f} by the law, {where}",
+            (law - width, law + width),
+        )
+        return share_of(text, is_true, band, DERIVED, pooled=("sign",))
 
     per_sign = "extremal vectors per sign over"
     return Claims(needs={f"n ≥ {LARGE}": n >= LARGE}).rows(
@@ -219,7 +222,7 @@ def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
             expected - 1,
             0.15,
         ),
-        share("signs with two or more", (seen > 1).values, single, 0.03),
+        share("signs with two or more, both of a sample", seen > 1, single, 0.03),
         share("of these with three or more", several, more, 0.1),
         *(
             ratio(

@@ -23,10 +23,9 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.estimates import estimates
-from simbias.analysis.interval import present, unknown
-from simbias.analysis.wilson import wilson
+from simbias.analysis.wilson import share_interval
 from simbias.claims import largest_of, statistic_of
-from simbias.core import AbstractNetwork, Claim, Dataset, Estimate, Experiment, Real
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
 from simbias.experiments.alignment._basins import AXES as AXES
@@ -95,19 +94,11 @@ def drawn(ds: xr.Dataset) -> xr.Dataset:
     laws = [law(found["n"].values, float(d), sigma) for sigma, d in pairs]
     one = (found["count"] == 1).astype(float).where(found["count"].notnull())
     shares = one.stack(start=("seed", "sign")).drop_vars(["start", "seed", "sign"])
-    alone = estimates(_share, shares, over=("start",)).to_array("end")
+    alone = estimates(share_interval, shares, over=("start",)).to_array("end")
     beside = xr.DataArray(1.04 ** np.arange(len(pairs)), dims="cell")
     names = [f"d = {d:g}, σ = {sigma:g}" for sigma, d in pairs]
     found = found.assign(law=(("cell", "n"), laws), alone=alone)
     return found.assign(beside=found["n"] * beside).assign_coords(cell=names)
-
-
-def _share(is_true: xr.DataArray) -> Estimate:
-    """Wilson's interval of a share, over seeds with a result."""
-    seen = present(is_true)
-    if not seen.size:
-        return unknown(np.nan, 0.95, "no sample has a result")
-    return wilson(int(seen.sum()), seen.size)
 
 
 each = functools.partial(Points, colour="cell", x="beside", xlabel="samples n")

@@ -43,6 +43,7 @@ from simbias.networks import balanced
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
 DERIVED = "derived: near zero every neuron moves alone; " + PAPER
 LEAST_TIME = 2000.0
+AXES = ("m", "scale")
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-4
 SNAPSHOTS = 6

@@ -14,14 +14,11 @@ Reference: Boursier & Flammarion (2024), arXiv:2401.10791, section 5.  The publi
 script takes the mean squared error without ½, m = 20,000 and scale 1e-3.
 """
 
-import dataclasses
-
 import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.analysis.parts import parts, with_axes
 from simbias.claims import Claims, farthest_of, largest_of, share_of, slope_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.teachers.three_points import INPUTS, TARGETS, three_points
@@ -37,6 +34,7 @@ from simbias.theory.ols import ols
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2401.10791, section 5"
 LEAST_TIME = 300.0
+AXES = ("scale", "m")
 # Of what the flow computes: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-6
 LINE = "least squares on the three points; " + PAPER
@@ -94,16 +92,13 @@ def least_squares() -> tuple[float, float, float]:
 
 def small(ds: xr.Dataset) -> xr.Dataset:
     """The networks to which the claims on the line apply."""
-    ds = with_axes(ds, ("scale", "m"))
     return ds.sel(scale=ds["scale"] <= PUBLISHED)
 
 
 def stray(ds: xr.Dataset) -> xr.DataArray:
     """Share of the mass in live neurons with a < 0 at the end, by m, λ and `member`."""
-    last = with_axes(ds, ("scale", "m"))["negative_live_mass"].isel(time=-1)
-    members = [k for k in last.dims if k not in ("m", "scale")]
-    flat = last.stack(member=members, create_index=False)
-    return flat.transpose("m", "scale", "member")
+    last = ds["negative_live_mass"].isel(time=-1).rename(seed="member")
+    return last.transpose("m", "scale", "member")
 
 
 def functions(part: xr.Dataset) -> xr.DataArray:
@@ -144,7 +139,6 @@ figure = Panels(
     ),
     Points(
         lambda ds: (stray(ds) * ds["m"]).where(lambda seen: seen > 0),
-        of=lambda ds: with_axes(ds, ("scale", "m")),
         colour="m",
         first_colour=4,
         has_median=False,
@@ -181,11 +175,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
             ("intercept of the function", line.isel(input=1), intercept, 1.9e-4),
         )
     ]
-    for label, part in parts(ds, ("scale", "m")):
-        for c in _left_alive(stray(part)):
-            text = c.statement + (f" ({label})" if label else "")
-            rows.append(dataclasses.replace(c, statement=text))
-    return rows
+    return [*rows, *_left_alive(stray(ds))]
 
 
 def _left_alive(stray: xr.DataArray) -> list[Claim]:

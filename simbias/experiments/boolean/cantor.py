@@ -28,6 +28,7 @@ from simbias.claims import Claims, difference_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import cantor
 from simbias.experiment_presets import presets
+from simbias.experiments._times import even_times
 from simbias.experiments.boolean._published_start import cantor_by_hand, published_start
 from simbias.figures import COLOURS, Law, Panels, Points
 from simbias.flows import Descent
@@ -69,10 +70,6 @@ def make(
     return data, published_start(key_network, (d, *[m] * depth, 1), bias=0.1)
 
 
-def _times(final: float, records: int = 10) -> tuple[float, ...]:
-    return tuple(np.linspace(0, final, records + 1).tolist())
-
-
 experiment = presets(
     Experiment(
         name="cantor",
@@ -81,18 +78,18 @@ experiment = presets(
         seeds=6,
         flow=Descent(rate=RATE, batch=100, sampling="fresh", optimiser="adam"),
         loss=hinge,
-        times=_times(50.0),
+        times=even_times(50.0, 10),
         measures={"accuracy": TrainSignAccuracy()},
         dtype="float32",
     ),
     smoke={
         "cell": {"degree": (COARSE, FINE), "depth": 1, "n": 1000},
-        "times": _times(2.5, 2),
+        "times": even_times(2.5, 2),
     },
     paper={
         "cell": {"degree": (COARSE, 0.0, 1.0, 2.0, 4.0, FINE)},
         "seeds": 20,
-        "times": _times(5000.0, 100),
+        "times": even_times(5000.0, 100),
     },
 )
 

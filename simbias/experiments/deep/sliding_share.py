@@ -31,6 +31,7 @@ from simbias.claims import Claims, difference_of, largest_of, mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
+from simbias.experiments._times import even_times
 from simbias.experiments.deep._methods import METHODS, Method
 from simbias.figures import Curves, Panels, Points
 from simbias.losses import half_mse
@@ -71,10 +72,6 @@ def make(
     return data, mlp(key_network, widths, has_bias=False)
 
 
-def _times(end: float, count: int) -> tuple[float, ...]:
-    return tuple(float(t) for t in np.linspace(0, end, count + 1))
-
-
 experiment = presets(
     Experiment(
         name="sliding_share",
@@ -90,7 +87,7 @@ experiment = presets(
         pad_to=24,
         flow=Method(),
         loss=half_mse,
-        times=_times(END, 40),
+        times=even_times(END, 40),
         measures={"pairs": SlidingPairs(), "train_risk": TrainRisk()},
         final={"outputs": OutputsAndTargets()},
     ),
@@ -98,7 +95,7 @@ experiment = presets(
         "cell": {"depth": 3, "m": 3, "n": (4, 8)},
         "seeds": 2,
         "pad_to": 8,
-        "times": _times(2.0, 8),
+        "times": even_times(2.0, 8),
     },
     paper={"cell": {"m": (4, 8, 16, 32), "n": (8, 24, 72)}, "seeds": 40, "pad_to": 0},
 )

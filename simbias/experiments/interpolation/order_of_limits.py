@@ -175,9 +175,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     for scale in map(float, ds["scale"].values):
         here = seen.sel(scale=scale)
         if scale <= SMALL:
-            text = f"members whose limit is known, λ = {scale:g}"
+            text = f"members whose limit is known, all n, λ = {scale:g}"
             is_known = here["interpolates"].notnull()
-            rows.append(share_of(text, is_known, (0.8, 1), OURS))
+            rows.append(share_of(text, is_known, (0.8, 1), OURS, pooled=("n",)))
         if first < scale:
             rows += _same(here["loss"] - limit, start)
     return Claims(needs={f"λ ≤ {SMALL:g}": first <= SMALL}).rows(*rows)
@@ -189,8 +189,8 @@ def _same(apart: xr.DataArray, start: str) -> list[Claim]:
     is_same = (apart**2 < SAME**2).where(apart.notnull()).astype(float)
     text = f"limits within {SAME:g} σ² of those {start}, λ = {scale:g}"
     if scale <= SMALL:
-        return [share_of(text, is_same, (0.8, 1), OURS)]
+        return [share_of(f"{text}, all n", is_same, (0.8, 1), OURS, pooled=("n",))]
     beyond = is_same.sel(n=is_same["n"] > d**3)
     text = f"control: {text}, n > d³"
-    is_meant = scale >= LARGE
-    return [share_of(text, beyond, (0, 0.5), OURS)] if is_meant else []
+    control = share_of(text, beyond, (0, 0.5), OURS, pooled=("n",))
+    return [control] if scale >= LARGE else []

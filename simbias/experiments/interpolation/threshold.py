@@ -200,6 +200,12 @@ experiment = presets(
 )
 
 
+def AXES(ds: xr.Dataset) -> tuple[str, ...]:
+    """n, and every argument of `make` with several values: each has a curve."""
+    others = [str(k) for k in ds["status"].dims if k not in ("n", "seed")]
+    return ("n", *(k for k in others if not k.startswith("flow.")))
+
+
 figure = threshold_figure
 
 

@@ -221,8 +221,9 @@ def alike(errors: xr.Dataset, when: str) -> list[Claim]:
         one, other = (end.where(end.isnull(), end < min(LEVELS)) for end in ends)
         is_alike = (one == other).where(one.notnull() & other.notnull())
         text = f"members that end alike from λ = {high:g} and {low:g}"
-        text = f"{text}{', ' + label if label else ''}, {when}"
-        out.append(share_of(text, is_alike, (ALIKE, 1.0), f"{PAPER}; band ours"))
+        text = f"{text}{', ' + label if label else ''}, all n, {when}"
+        source = f"{PAPER}; band ours"
+        out.append(share_of(text, is_alike, (ALIKE, 1.0), source, pooled=("n",)))
     return Claims(needs={f"λ ≤ {SMALL:g}": high <= SMALL}).rows(*out)
 
 

@@ -29,6 +29,7 @@ from simbias.claims import difference_of, largest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import CLASSES, SHAPE, Source, images
 from simbias.experiment_presets import presets
+from simbias.experiments._times import step_times
 from simbias.experiments.layers._filters import gallery
 from simbias.figures import Curves, Drawing, Panels
 from simbias.flows import Descent
@@ -104,11 +105,7 @@ def make(
     )
 
 
-_RATE, _STEPS = 0.001, 2000
-
-
-def _times(rate: float, steps: int, records: int) -> tuple[float, ...]:
-    return tuple(rate * (steps * i // records) for i in range(records + 1))
+_RATE = 0.001
 
 
 experiment = presets(
@@ -119,7 +116,7 @@ experiment = presets(
         seeds=8,
         flow=Descent(rate=_RATE, optimiser="adam", batch=64, weight_decay=1e-3),
         loss=cross_entropy,
-        times=_times(_RATE, _STEPS, 10),
+        times=step_times(_RATE, 2000, 200),
         measures={"kinds": FilterKinds(), "pairs": NegativePairs()},
         final={
             "accuracy": ClassAccuracy(),
@@ -131,11 +128,11 @@ experiment = presets(
     smoke={
         "cell": {"permuted": False, "n": 500, "n_test": 200, "m": 8, "p": 8},
         "seeds": 2,
-        "times": _times(_RATE, 100, 2),
+        "times": step_times(_RATE, 100, 50),
     },
     paper={
         "cell": {"n": 50_000, "n_test": 10_000, "p": 256, "source": "cifar10"},
-        "times": _times(_RATE, 100_000, 10),
+        "times": step_times(_RATE, 100_000, 10_000),
     },
     fashion={"cell": {"source": "fashion"}},
     fashion_paper={"cell": {"source": "fashion"}},

@@ -7,6 +7,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from simbias.analysis.rank_correlation import rank_correlation
+from simbias.analysis.slope_along import slope_in_log
 from simbias.claims import mean_of
 from simbias.core import Claim
 from simbias.experiments.linear._principal import (
@@ -141,8 +142,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def exponents_in_m(part: xr.Dataset) -> xr.DataArray:
     """Slope of ln error on ln m, of every sample."""
     error = xr.ufuncs.log(law_error(part).mean("start", skipna=False).max("time"))
-    x = xr.ufuncs.log(part["m"]) - xr.ufuncs.log(part["m"]).mean()
-    return (x * error).sum("m", skipna=False) / max(float((x**2).sum()), 1e-12)
+    return slope_in_log(error, "m")
 
 
 def way_of_b(part: xr.Dataset) -> xr.DataArray:

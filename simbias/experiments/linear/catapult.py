@@ -109,8 +109,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     slope = lambda what, rate: at(slope_along(ds[what], ds["reach"], "m"), RATE, rate)
     drift, peak = "exponent of 1 − λ∞/λ₀ in f₀²/m", "largest f²/f₀²"
     step = "step of the largest f² over ln(√m/|f₀|)/ln(ηλ₀ − 1), slope"
-    one, none, much, lost = (0.9, 1.1), (-0.1, 0.1), (2, np.inf), "share that diverges"
-    wide = high["growth"].isel(m=-1)
+    one, none, much = (0.9, 1.1), (-0.1, 0.1), (2, np.inf)
+    wide, lost = high["growth"].isel(m=-1), "share that diverges at"
+    # The rates of a seed have the same network, those of another width have not.
+    always, ever = over["is_lost"].all(RATE), high["is_lost"].any(RATE)
+    late = f"ηλ₀ > 4: {lost} every rate, all m"
+    soon = f"2 < ηλ₀ < 4, control: {lost} any rate, all m"
     return [
         *Claims({"two widths": ds.sizes["m"] > 1}).rows(
             mean_of(f"ηλ₀ = 1: {drift}", slope("drift", 1.0), one, PAPER),
@@ -120,6 +124,6 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         smallest_of(f"2 < ηλ₀ < 4, widest: {peak}, smallest", wide, much, PAPER),
         largest_of(f"ηλ₀ < 2, control: {peak}, largest", low["growth"], (0, 1), PAPER),
         largest_of("2 < ηλ₀ < 4: ηλ∞, largest", high["last"], (0, 2), PAPER),
-        share_of(f"ηλ₀ > 4: {lost}", over["is_lost"], (0.9, 1), PAPER),
-        share_of(f"2 < ηλ₀ < 4, control: {lost}", high["is_lost"], (0, 0.1), PAPER),
+        share_of(late, always, (0.9, 1), PAPER, pooled=("m",)),
+        share_of(soon, ever, (0, 0.1), PAPER, pooled=("m",)),
     ]

@@ -26,7 +26,6 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.analysis.parts import with_axes
 from simbias.claims import largest_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import hinted, symmetric_separable
@@ -52,6 +51,7 @@ from simbias.theory.max_margin import max_margin
 PAPER = "Lyu, Li, Wang & Arora (2021), arXiv:2110.13905"
 DERIVED = "derived: near zero the flow on symmetric data is linear"
 LEAST_TIME = 150.0
+AXES = ("points", "m")
 SLOPE = 0.1
 Points = Literal["symmetric", "hinted", "unhinted"]
 # Tolerance of results of the flow: forty times its `rtol`, see docs/exact_flow.md.
@@ -126,7 +126,6 @@ def against_theory(ds: xr.Dataset) -> xr.Dataset:
     `with_mean` and `with_limit`: cosine of the linear part, Σ aⱼwⱼ, with the mean of yx
     and with w*.  All over time; NaN for hinted data.
     """
-    ds = with_axes(ds, ("points",))
     axes = [str(k) for k in ds["status"].dims]
     is_there = ds["status"].notnull() & (ds["points"] == "symmetric")
     margin, sums = (
@@ -195,7 +194,6 @@ figure = Panels(
             ),
         ),
     ),
-    of=lambda ds: with_axes(ds, ("points",)),
     names={"points": {k: f"{k}, h = {v:g}" for k, v in _HINTS.items()}},
 )
 

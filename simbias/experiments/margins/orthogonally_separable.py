@@ -36,6 +36,7 @@ from simbias.theory.max_margin import max_margin
 
 PAPER = "Phuong & Lampert (2021), ICLR, theorem 1"
 LEAST_TIME = 40.0
+AXES = ("m",)
 # Tolerance of results of the flow: forty times its `rtol`, see docs/exact_flow.md.
 TOLERANCE = 4e-4
 _GROUPS = {"positive": 1.0, "negative": -1.0}

@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.effects import member_effects
+from simbias.analysis.estimates import estimates
 from simbias.analysis.mean_interval import mean_interval
 from simbias.analysis.parts import with_axes
 from simbias.analysis.variance_shares import variance_shares
@@ -65,21 +66,4 @@ def wide_less_deep(ds: xr.Dataset, wide: str = "wide") -> xr.DataArray:
 
 def paired_differences(ds: xr.Dataset, wide: str = "wide") -> xr.Dataset:
     """Mean of `wide_less_deep` and its interval, for each bias."""
-    values = wide_less_deep(ds, wide)
-    seen = [mean_interval(one) for one in values.transpose("bias", "seed").values]
-    return xr.Dataset(
-        {k: ("bias", [getattr(v, k) for v in seen]) for k in ("value", "low", "high")},
-        {"bias": values["bias"]},
-    )
-
-
-def stages(table: xr.Dataset) -> xr.DataArray:
-    """Share of the observed entries of a bias that are first observed at each stage.
-
-    Over `bias` and `stage`.
-    """
-    is_seen = table["verdict"] == "observed"
-    names = ["start", "early", "late", "end"]
-    count = [((table["stage"] == k) & is_seen).sum(_CELL) for k in names]
-    whole = xr.concat(count, xr.DataArray(names, dims="stage", name="stage"))
-    return (whole / np.maximum(is_seen.sum(_CELL), 1)).transpose("bias", "stage")
+    return estimates(mean_interval, wide_less_deep(ds, wide), over=("seed",))

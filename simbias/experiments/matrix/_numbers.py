@@ -131,24 +131,13 @@ def _bits(part: xr.Dataset, quantity: str) -> xr.DataArray:
     return bits.isel(explainer=0, drop=True)
 
 
-def classified(share: float) -> Values:
-    """The test accuracy at the end is at least `share`."""
-    right = {"score": "accuracy", "mixed": "nothing"}
-    test = lambda part: part["projected"].sel(right, drop=True)
-    return lambda part: test(part).isel(time=-1, drop=True) >= share
-
-
-def fitted(share: float | int) -> Values:
-    """The train accuracy at the end is at least `share`."""
-    return lambda part: part["train_accuracy"].isel(time=-1, drop=True) >= share
+def ends_at(least: float | int, name: str, **place: str) -> Values:
+    """A variable, at a place of its axes, is at least so large at the end."""
+    at_end = lambda part: part[name].sel(place, drop=True).isel(time=-1, drop=True)
+    return lambda part: at_end(part) >= least
 
 
 def half_fitted(part: xr.Dataset) -> xr.DataArray:
     """The loss falls to half of its initial value."""
     share = part["loss"] / part["loss"].isel(time=0, drop=True)
     return share.min("time") <= FALL["early"]
-
-
-def separated(part: xr.Dataset) -> xr.DataArray:
-    """AUC of 0.9 on the test rows at the end."""
-    return part["auc"].isel(time=-1, randomised=0, drop=True) >= 0.9

@@ -24,6 +24,11 @@ def _three_layers(setting: str) -> str:
     return "" if is_deep else "fewer than three hidden layers"
 
 
+def _classified(least: float) -> s.Values:
+    """The test accuracy at the end."""
+    return s.ends_at(least, "projected", score="accuracy", mixed="nothing")
+
+
 _INF = np.inf
 ROWS: dict[str, Effect] = {
     "spectral": Effect(
@@ -44,21 +49,21 @@ ROWS: dict[str, Effect] = {
         "low-dimensional input",
         "accuracy with P⊥x exchanged less that with Px exchanged, rank of P 2",
         "end", 0.25, -1.0, 1.0, 0.5,
-        s.low_dim, 0.25, s.classified(0.9),
+        s.low_dim, 0.25, _classified(0.9),
         bound_staged=1.0,
     ),
     "distributional": Effect(
         "distributional",
         "1 if the clone of means is left before that of covariances, −1 if after",
         s.distributional, 0.5, -1.0, 1.0, 1.0,
-        s.distributional_staged, 0.02, s.classified(0.75),
+        s.distributional_staged, 0.02, _classified(0.75),
         _not_linear("a linear network sees no more than two moments"),
     ),
     "weights": Effect(
         "low-rank weights",
         "share of stable rank − 1 that the matrix before the last has lost",
         "end", 0.5, -_INF, 1.0, 1.0,
-        s.lost("top_rank"), 0.5, s.fitted(1),
+        s.lost("top_rank"), 0.5, s.ends_at(1, "train_accuracy"),
     ),
     "embeddings": Effect(
         "low-rank embeddings",
@@ -71,7 +76,7 @@ ROWS: dict[str, Effect] = {
         "low sensitivity",
         "½ − S(f) once random labels of a quarter of the strings are fitted",
         "end", 0.05, -0.5, 0.5, 0.25,
-        s.sensitivity, 0.05, s.fitted(0.95),
+        s.sensitivity, 0.05, s.ends_at(0.95, "train_accuracy"),
     ),
     "alignment": Effect(
         "early alignment",
@@ -83,13 +88,13 @@ ROWS: dict[str, Effect] = {
         "effective width",
         "share of effective rank − 1 that the first layer has lost by then",
         "early", 0.25, -_INF, 1.0, 1.0,
-        s.lost("first_rank"), 0.25, s.classified(0.9),
+        s.lost("first_rank"), 0.25, _classified(0.9),
     ),
     "randomised": Effect(
         "extreme: S-randomised AUC",
         "share of AUC − ½ that is lost with the simple coordinate exchanged",
         "end", 0.75, -2.0, 3.0, 1.0,
-        s.randomised, 0.75, s.separated,
+        s.randomised, 0.75, s.ends_at(0.9, "auc", randomised="nothing"),
         _not_linear("a linear network sees the linear coordinate alone"),
     ),
     "information": Effect(

@@ -44,17 +44,6 @@ QUICK = (
     *(f"uniform relu {shape} rich" for shape in SHAPES[1:]),
     *(f"uniform relu wide {start}" for start in STARTS[1:]),
 )
-# A tenth of the settings, on which learning rates are chosen.
-TENTH = (
-    "uniform relu wide rich",
-    "uniform tanh deep lazy",
-    "steps tanh equal rich",
-    "steps relu deep lazy",
-    "heavy tanh wide rich",
-    "heavy linear equal lazy",
-    "clusters relu deep rich",
-    "clusters linear wide lazy",
-)
 EVERY = tuple(" ".join(words) for words in itertools.product(*FACTORS.values()))
 
 

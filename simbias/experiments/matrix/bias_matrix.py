@@ -27,6 +27,8 @@ Reference: project page "Quantifying modern inductive biases for deep learning",
 scalars and rule are ours.
 """
 
+import importlib.resources
+import tomllib
 from typing import Literal, get_args
 
 import jax
@@ -35,7 +37,7 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias import datasets
-from simbias.analysis.effects import effect_matrix
+from simbias.analysis.effects import effect_matrix, observed_stages
 from simbias.analysis.parts import with_axes
 from simbias.analysis.spearman import row_correlations
 from simbias.analysis.verdicts import effect_table, lost_verdicts
@@ -48,9 +50,7 @@ from simbias.experiments.matrix._dependence import is_full
 from simbias.experiments.matrix._dependence import (
     paired_differences as paired_differences,
 )
-from simbias.experiments.matrix._dependence import stages as stages
 from simbias.experiments.matrix._figure import full_figure
-from simbias.experiments.matrix._lecture import SAID, Said
 from simbias.experiments.matrix._numbers import LEVELS
 from simbias.experiments.matrix._optimisers import MatrixDescent
 from simbias.experiments.matrix._rows import ROWS
@@ -181,14 +181,26 @@ def table(ds: xr.Dataset) -> xr.Dataset:
     table(ds).to_dataframe().to_csv("bias_matrix.csv")
     """
     found = effect_matrix(with_axes(ds, AXES), ROWS, "bias", "setting")
-    said = [SAID[str(v)] for v in found["bias"].values]
-    columns = {k: ("bias", [getattr(one, k) for one in said]) for k in Said._fields}
+    page = lecture_page()
+    said = [page[str(v)] for v in found["bias"].values]
+    columns = {k: ("bias", [one[k] for one in said]) for k in said[0]}
     return found.assign_coords(columns)
+
+
+def lecture_page() -> dict[str, dict[str, str]]:
+    """What the lecture page says of each bias, by column."""
+    file = importlib.resources.files(__package__ or "") / "_lecture.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def together(table: xr.Dataset) -> xr.Dataset:
     """Which biases appear together: `row_correlations` over settings and optimisers."""
     return row_correlations(table["value"], "bias", "setting")
+
+
+def stages(table: xr.Dataset) -> xr.DataArray:
+    """When each bias is first observed: `observed_stages`."""
+    return observed_stages(table, "bias")
 
 
 def broken(table: xr.Dataset) -> list[tuple[str, ...]]:

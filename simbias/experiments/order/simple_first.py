@@ -58,15 +58,9 @@ AXES = ("source",)
 LEAST_TIME = 20.0
 RATE, BATCH, STEPS = 0.02, 32, 5000
 Source = Literal[
-    "disc",
-    "digits",
-    "gaussian_digits",
-    "xor_clusters",
-    "mnist",
-    "mnist5k",
-    "fashion",
-    "cifar10",
-]
+    "disc", "digits", "gaussian_digits", "xor_clusters",
+    "mnist", "mnist5k", "fashion", "cifar10",
+]  # fmt: skip
 Architecture = Literal["mlp", "convolutional"]
 # Test inputs of a law; of stored images, all that there are.
 _DRAWN = 4000
@@ -83,15 +77,8 @@ def sample(
         key_train, key_test = jax.random.split(key)
         test = xor_clusters(key_test, n=n_test)
         return dataclasses.replace(xor_clusters(key_train, n=n), test=test)
-    return images(
-        key,
-        n=n,
-        n_test=n_test,
-        source=source,
-        task="halves",
-        data_dir=data_dir,
-        verify=verify,
-    )
+    files = {"source": source, "data_dir": data_dir, "verify": verify}
+    return images(key, n=n, n_test=n_test, task="halves", **files)
 
 
 def make(
@@ -172,12 +159,8 @@ experiment = presets(
     law={"cell": {"source": ("disc", "gaussian_digits"), "n": (1000, 20_000)}},
     law_smoke={"cell": {"source": "gaussian_digits", "n": 1000}},
     law_paper={
-        "cell": {
-            "source": ("disc", "gaussian_digits"),
-            "n": (1000, 50_000),
-            "network": "mlp",
-            "m": 128,
-        },
+        "cell": {"source": ("disc", "gaussian_digits"), "n": (1000, 50_000)}
+        | {"network": "mlp", "m": 128},
     },
 )
 
@@ -209,11 +192,7 @@ figure = Panels(
             Law(lambda part: quantity(part, "linear", "explainer").median(), "I(L;Y)"),
         ),
     ),
-    Curves(
-        lambda part: bits(part, without=(2,)),
-        colour="curve",
-        ylabel="bits explained, μ",
-    ),
+    Curves(lambda part: bits(part, (2,)), colour="curve", ylabel="bits explained, μ"),
     columns="source",
     # Zero has no place on a logarithmic axis.
     of=lambda ds: ds.isel(time=slice(1, None)),
@@ -248,16 +227,11 @@ def _of_line(cell: xr.Dataset, name: str) -> list[Claim]:
         needs = "a network that is not constant on its test sample"
         none = mean_of(f"{name}: μ/I", [], (0.9, np.inf), PAPER).given(False, needs)
         return [none, _of_permuted(cell, name)]
-    seen = phases(cell)
+    seen, gained = phases(cell), "I(F;Y) gained since it was I(L;Y) (bit)"
     out = [
         *_early(seen, name, PAPER),
         *_early(phases(cell, "newton"), f"{name}, L by Newton's method", FITTED),
-        mean_of(
-            f"{name}: I(F;Y) gained since it was I(L;Y) (bit)",
-            seen.gain,
-            (0.05, 1.0),
-            "ours",
-        ),
+        mean_of(f"{name}: {gained}", seen.gain, (0.05, 1.0), "ours"),
         mean_of(f"{name}: μ lost since then (bit)", seen.loss, (-np.inf, 0.02), KEPT),
     ]
     end = lambda kind: quantity(cell, kind, "explained").isel(time=-1).values

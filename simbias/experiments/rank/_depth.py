@@ -1,15 +1,8 @@
-"""How a rank or an error depends on the depth."""
+"""Ranks and errors at both ends of training, by depth."""
 
 import xarray as xr
 
 HUH = "Huh et al. (2023), arXiv:2103.10427"
-
-
-def slope_in_log(values: xr.DataArray, dim: str) -> xr.DataArray:
-    """Least-squares slope of values in the logarithm of a coordinate."""
-    x = xr.ufuncs.log(values[dim].astype(float))
-    x = x - x.mean()
-    return (x * values).sum(dim, skipna=False) / max(float((x**2).sum()), 1e-12)
 
 
 def ends(ds: xr.Dataset) -> xr.Dataset:

@@ -13,7 +13,6 @@ is derived; sizes and samples are ours.
 """
 
 import jax
-import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
@@ -21,6 +20,7 @@ from simbias.claims import largest_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
 from simbias.experiment_presets import presets
+from simbias.experiments._times import log_times
 from simbias.experiments.rank._layers import CLOCK, slow_cross_entropy
 from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
@@ -64,7 +64,7 @@ def make(
     return data, deep_linear(key_network, widths, law="lecun", scale=scale)
 
 
-TIMES = (0.0, *(float(f"{t:.3g}") for t in np.geomspace(0.1, 150.0, 40)))
+TIMES = log_times(0.1, 150.0, 40, digits=3)
 
 experiment = presets(
     Experiment(

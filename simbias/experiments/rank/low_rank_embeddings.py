@@ -15,11 +15,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
+from simbias.analysis.slope_along import slope_in_log
 from simbias.claims import Claims, largest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiment_presets import presets
 from simbias.experiments._times import step_times
-from simbias.experiments.rank._depth import HUH, ends, slope_in_log
+from simbias.experiments.rank._depth import HUH, ends
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._stack import KINDS, stack
 from simbias.figures import Curves, Law, Panels

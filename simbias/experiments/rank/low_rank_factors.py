@@ -21,11 +21,13 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
+from simbias.analysis.slope_along import slope_in_log
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import Claim, Dataset, Experiment, Index
 from simbias.datasets.vision.images import CLASSES, SHAPE, Source, images
 from simbias.experiment_presets import presets
-from simbias.experiments.rank._depth import HUH, ends, slope_in_log
+from simbias.experiments._times import after_steps
+from simbias.experiments.rank._depth import HUH, ends
 from simbias.experiments.rank._factored import Factored, Start, factored
 from simbias.figures import Curves, Panels
 from simbias.flows import Descent
@@ -80,10 +82,6 @@ def make(
     return data, factored(key_factors, core, factors=factors, most=most, start=start)
 
 
-def _times(*steps: int) -> tuple[float, ...]:
-    return tuple(RATE * step for step in steps)
-
-
 experiment = presets(
     Experiment(
         name="low_rank_factors",
@@ -93,7 +91,7 @@ experiment = presets(
         shared=("source", "start", "factors"),
         flow=Descent(rate=RATE, optimiser="adam", batch=BATCH),
         loss=cross_entropy,
-        times=_times(0, 200, STEPS),
+        times=after_steps(RATE, 0, 200, STEPS),
         measures={
             "ranks": FoldedRanks(),
             "feature_rank": FeatureRank(),
@@ -111,7 +109,7 @@ experiment = presets(
             "width": 2,
         },
         "seeds": 6,
-        "times": _times(0, 60),
+        "times": after_steps(RATE, 0, 60),
     },
     paper={
         "cell": {
@@ -123,7 +121,7 @@ experiment = presets(
             "width": 64,
         },
         "seeds": 20,
-        "times": _times(0, 1000, 10_000, 100_000),
+        "times": after_steps(RATE, 0, 1000, 10_000, 100_000),
     },
 )
 

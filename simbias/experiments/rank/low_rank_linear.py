@@ -27,6 +27,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
 from simbias.experiment_presets import presets
 from simbias.experiments._draws import samples
+from simbias.experiments._times import log_times
 from simbias.experiments.rank._layers import CLOCK, JI, slow_logistic
 from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
@@ -81,7 +82,7 @@ def make(
     return data, deep_linear(key_network, widths, law="lecun", scale=scale)
 
 
-TIMES = (0.0, *(float(f"{t:.3g}") for t in np.geomspace(0.1, 400.0, 60)))
+TIMES = log_times(0.1, 400.0, 60, digits=3)
 
 experiment = presets(
     Experiment(

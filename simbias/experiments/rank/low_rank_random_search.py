@@ -20,10 +20,11 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from simbias.analysis.slope_along import slope_in_log
 from simbias.claims import Claims, mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiment_presets import presets
-from simbias.experiments.rank._depth import HUH, slope_in_log
+from simbias.experiments.rank._depth import HUH
 from simbias.experiments.rank._matrices import too_few_samples
 from simbias.experiments.rank._stack import Stack, chain
 from simbias.figures import Curves, Panels

@@ -18,10 +18,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from simbias.analysis.slope_along import slope_in_log
 from simbias.claims import Claims, largest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.experiment_presets import presets
-from simbias.experiments.rank._depth import HUH, slope_in_log
+from simbias.experiments._times import after_steps
+from simbias.experiments.rank._depth import HUH
 from simbias.experiments.rank._matrices import too_few_samples
 from simbias.experiments.rank._stack import chain
 from simbias.figures import Curves, Law, Panels
@@ -70,10 +72,6 @@ def make(
     return data, chain(key_start, depth=depth, most=most, m=m, scale=scale)
 
 
-def _times(steps: int) -> tuple[float, ...]:
-    return tuple(RATE * s for s in (0, steps // 4, steps // 2, steps))
-
-
 experiment = presets(
     Experiment(
         name="low_rank_regression",
@@ -88,7 +86,7 @@ experiment = presets(
         shared=("scale", "rank", "depth"),
         flow=Descent(rate=RATE, optimiser="adam", is_shared=True),
         loss=magnified_half_mse,
-        times=_times(3000),
+        times=after_steps(RATE, 0, 750, 1500, 3000),
         measures={"map_rank": EffectiveRank(is_log=True), "errors": MapErrors()},
     ),
     smoke={
@@ -101,12 +99,12 @@ experiment = presets(
             "n": 3,
         },
         "seeds": 6,
-        "times": _times(1000),
+        "times": after_steps(RATE, 0, 250, 500, 1000),
     },
     paper={
         "cell": {"rank": (1, 64), "depth": (1, 2, 4, 8), "most": 8, "m": 64, "n": 32},
         "seeds": 100,
-        "times": _times(20_000),
+        "times": after_steps(RATE, 0, 5000, 10_000, 20_000),
     },
 )
 

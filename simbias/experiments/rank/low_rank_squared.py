@@ -16,6 +16,7 @@ from jaxtyping import PRNGKeyArray
 from simbias.claims import smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiment_presets import presets
+from simbias.experiments._times import log_times
 from simbias.experiments.rank import low_rank_linear
 from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
@@ -39,7 +40,7 @@ def make(
     return low_rank_linear.make(key, scale=scale, depth=depth, m=m, n=n, d=d)
 
 
-TIMES = (0.0, *(float(f"{t:.3g}") for t in np.geomspace(0.1, 1000.0, 40)))
+TIMES = log_times(0.1, 1000.0, 40, digits=3)
 
 experiment = presets(
     Experiment(

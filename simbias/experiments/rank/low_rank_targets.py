@@ -14,10 +14,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
+from simbias.analysis.slope_along import slope_in_log
 from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.experiment_presets import presets
-from simbias.experiments.rank._depth import HUH, slope_in_log
+from simbias.experiments._times import after_steps
+from simbias.experiments.rank._depth import HUH
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._stack import stack
 from simbias.figures import Curves, HeatMap, Panels
@@ -52,7 +54,7 @@ def make(
     return data, stack(key_network, kind="relu", depth=depth, most=most, m=m, k=m)
 
 
-_STEPS, _RATE = 600, 2e-3
+_RATE = 2e-3
 
 experiment = presets(
     Experiment(
@@ -62,7 +64,7 @@ experiment = presets(
         seeds=20,
         flow=Descent(rate=_RATE, optimiser="adam"),
         loss=half_mse,
-        times=tuple(_RATE * s for s in (0, _STEPS // 4, _STEPS // 2, _STEPS)),
+        times=after_steps(_RATE, 0, 150, 300, 600),
         measures={
             "train_loss": TrainLoss(),
             "test_risk": TestRisk(),
@@ -72,7 +74,7 @@ experiment = presets(
     smoke={
         "cell": {"rank": (1, 8), "depth": (1, 2, 4), "most": 4, "m": 8, "n": 16},
         "seeds": 6,
-        "times": tuple(_RATE * s for s in (0, 50, 100)),
+        "times": after_steps(_RATE, 0, 50, 100),
     },
     paper={
         "cell": {
@@ -83,7 +85,7 @@ experiment = presets(
             "n": 128,
         },
         "seeds": 25,
-        "times": tuple(_RATE * s for s in (0, 6000, 12_000, 24_000)),
+        "times": after_steps(_RATE, 0, 6000, 12_000, 24_000),
     },
 )
 

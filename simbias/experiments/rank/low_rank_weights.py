@@ -29,6 +29,7 @@ from simbias.claims import Claims, largest_of, mean_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiment_presets import presets
+from simbias.experiments._times import even_times
 from simbias.experiments.rank._layers import LE, drift
 from simbias.experiments.rank._samples import Source, inputs, two_classes
 from simbias.figures import Curves, Law, Panels
@@ -86,10 +87,6 @@ def make(
     return data, network
 
 
-def _times(end: float) -> tuple[float, ...]:
-    return tuple(float(t) for t in np.linspace(0, end, 41))
-
-
 experiment = presets(
     Experiment(
         name="low_rank_weights",
@@ -98,7 +95,7 @@ experiment = presets(
         seeds=20,
         flow=Descent(optimiser=normalised),
         loss=log_logistic,
-        times=_times(20.0),
+        times=even_times(20.0, 40),
         measures={
             "stable_rank": StableRanks(),
             "alignment": LayerAlignment(),
@@ -110,7 +107,7 @@ experiment = presets(
     smoke={
         "cell": {"source": "blobs", "linear": 2, "m": 8, "n": 16},
         "seeds": 2,
-        "times": _times(10.0),
+        "times": even_times(10.0, 40),
     },
     paper={"cell": {"source": ("blobs", "mnist"), "m": 128}, "seeds": 10},
 )

@@ -32,7 +32,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets import modular_sums
 from simbias.experiment_presets import presets
 from simbias.experiments._at_times import at_times
-from simbias.experiments._times import step_times
+from simbias.experiments._times import rate_of, step_times
 from simbias.figures import Curves, Panels
 from simbias.flows import Descent
 from simbias.losses import cross_entropy
@@ -162,16 +162,11 @@ figure = Panels(
     ),
     columns="case",
     of=cases,
-    x=lambda part: part["time"] / rate(part),
+    x=lambda part: part["time"] / rate_of(part, RATE),
     xlabel="steps of AdamW",
     names={"sample": {"train": "trained on", "test": "test pairs"}},
     size=(5.4, 3.4),
 )
-
-
-def rate(ds: xr.Dataset) -> float:
-    """Learning rate of AdamW: the coordinate of the cell, or that of the experiment."""
-    return float(ds.get("flow.rate", RATE))
 
 
 def moments(part: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
@@ -212,7 +207,7 @@ def together(part: xr.Dataset, name: str) -> xr.DataArray:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Claims for networks without layer normalisation, as published, and with it."""
-    steps = float(ds["time"][-1]) / rate(ds)
+    steps = float(ds["time"][-1]) / rate_of(ds, RATE)
     enough = {f"{STEPS} steps": steps >= STEPS - 0.5}
     out = []
     for has_norm in sorted(ds["has_norm"].values):

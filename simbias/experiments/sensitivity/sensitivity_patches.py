@@ -30,6 +30,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets.vision.images import CLASSES, SHAPE, Source, images
 from simbias.experiment_presets import presets
 from simbias.experiments._at_times import at_times
+from simbias.experiments._times import after_steps
 from simbias.figures import Curves, Law, Panels, Points, VerticalLaw
 from simbias.flows import Descent
 from simbias.losses import cross_entropy
@@ -101,7 +102,6 @@ def make(
     return data, torch_default(key_network, d=d, m=2 * width, depth=depth, k=k)
 
 
-_times = lambda *steps: tuple(RATE * step for step in steps)
 experiment = presets(
     Experiment(
         name="sensitivity_patches",
@@ -111,7 +111,7 @@ experiment = presets(
         shared=("network",),
         flow=Descent(rate=RATE, optimiser="adam", batch=BATCH),
         loss=cross_entropy,
-        times=_times(0, 10, 20, 40, 70, 110, 160, 220, 300, STEPS),
+        times=after_steps(RATE, 0, 10, 20, 40, 70, 110, 160, 220, 300, STEPS),
         measures={"sensitivity": PatchSensitivity(), "accuracy": ClassAccuracy()},
         final={"whole": PatchSensitivity(is_whole=True)},
         dtype="float32",
@@ -120,13 +120,13 @@ experiment = presets(
         "cell": {"network": ("transformer", "mlp"), "n": 60, "n_test": 20}
         | {"width": 8, "depth": 1},
         "seeds": 6,
-        "times": _times(0, 100, 400),
+        "times": after_steps(RATE, 0, 100, 400),
     },
     paper={
         "cell": {"source": "cifar10", "n": 50_000, "n_test": 10_000}
         | {"width": 128, "depth": 4},
         "seeds": 20,
-        "times": _times(0, 300, 1000, 3000, 10_000, 30_000, 100_000),
+        "times": after_steps(RATE, 0, 300, 1000, 3000, 10_000, 30_000, 100_000),
     },
 )
 

@@ -27,6 +27,7 @@ from simbias.claims import Claims, difference_of, mean_of, share_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import strings
 from simbias.experiment_presets import presets
+from simbias.experiments._times import after_steps, rate_of
 from simbias.experiments.sensitivity._networks import NAMES, Kind, Law, network_of
 from simbias.figures import Curves, Panels
 from simbias.figures import Law as Level
@@ -99,7 +100,6 @@ def make(
     )
 
 
-_times = lambda *steps: tuple(RATE * step for step in steps)
 ACCURACIES = {
     "train_accuracy": TrainSignAccuracy(),
     "test_accuracy": TestSignAccuracy(),
@@ -112,14 +112,16 @@ experiment = presets(
         seeds=12,
         flow=Descent(optimiser="adam", rate=RATE, batch=64, clip=1.0),
         loss=logistic,
-        times=_times(0, 100, 200, 300, 400, 600, 800, 1000, 1300, 1600, STEPS),
+        times=after_steps(
+            RATE, 0, 100, 200, 300, 400, 600, 800, 1000, 1300, 1600, STEPS
+        ),
         measures={"sensitivity": Sensitivity(), **ACCURACIES},
         dtype="float32",
     ),
     smoke={
         "cell": {"network": "mlp", "n": 6, "rows": 32, "width": 8},
         "seeds": 6,
-        "times": _times(0, 200, STEPS),
+        "times": after_steps(RATE, 0, 200, STEPS),
     },
     paper={
         "cell": {"n": 40, "k": 4, "rows": 30_000, "n_test": 10_000, "flow.rate": 1e-3}
@@ -127,7 +129,7 @@ experiment = presets(
         "seeds": 20,
         "flow": Descent(optimiser="adam", rate=1e-3, batch=500, clip=0.25),
         # 60 steps an epoch, 1500 epochs.
-        "times": tuple(1e-3 * s for s in (0, 300, 1000, 3000, 10_000, 30_000, 90_000)),
+        "times": after_steps(1e-3, 0, 300, 1000, 3000, 10_000, 30_000, 90_000),
         "measures": {"sensitivity": Sensitivity(samples=1000), **ACCURACIES},
     },
 )
@@ -159,17 +161,12 @@ figure = Panels(
         for of, which in (("test_accuracy", "test"), ("train_accuracy", "train"))
     ),
     columns="target",
-    x=lambda ds: ds["time"] / rate(ds),
+    x=lambda ds: ds["time"] / rate_of(ds, RATE),
     xlabel="steps of Adam",
     names={"network": NAMES, "target": TITLES},
     title="a line per seed",
     size=(4.0, 2.7),
 )
-
-
-def rate(ds: xr.Dataset) -> float:
-    """Learning rate of Adam: its coordinate if it has one, or the experiment's."""
-    return float(ds.get("flow.rate", RATE))
 
 
 def level(ds: xr.Dataset, target: str) -> float:
@@ -180,7 +177,7 @@ def level(ds: xr.Dataset, target: str) -> float:
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """S rises; order of the networks; wrong labels; share that learns the parity."""
-    steps = float(ds["time"][-1]) / rate(ds)
+    steps = float(ds["time"][-1]) / rate_of(ds, RATE)
     of = {"sparse": _of_wrong_labels, "random": _of_tossed_labels, "full": _of_all_bits}
     rows = [of[str(v)](ds.sel(target=v)) for v in ds["target"].values]
     needs = {f"{STEPS} steps": steps >= STEPS - 0.5}

@@ -1,6 +1,5 @@
 """Numbers, panels and bands of networks on slabs."""
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,7 @@ import xarray as xr
 
 from simbias.analysis.auc_interval import auc_interval
 from simbias.analysis.ensemble_auc import ensemble_auc
-from simbias.claims import statistic_of
+from simbias.claims import Claims, statistic_of
 from simbias.core import AbstractMeasure, Claim, Status
 from simbias.figures import COLOURS, Curves, HeatMap, Points, look
 from simbias.losses import logistic
@@ -57,12 +56,8 @@ def is_learned(cell: xr.Dataset) -> bool:
 
 def placed(claims: list[Claim], cell: xr.Dataset, *, is_learned: bool) -> list[Claim]:
     """Claims on one case, in which every network must have learned its sample."""
-    return [
-        dataclasses.replace(
-            claim, statement=f"{cell['case'].item()}: {claim.statement}"
-        ).given(is_learned, "that every member has learned its sample")
-        for claim in claims
-    ]
+    needs = {"that every member has learned its sample": is_learned}
+    return Claims(needs, cell["case"].item()).rows(*claims)
 
 
 def auc_claims(cell: xr.Dataset, aucs: dict[str, float], source: str) -> list[Claim]:

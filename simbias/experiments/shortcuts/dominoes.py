@@ -191,6 +191,13 @@ experiment = presets(
 )
 
 
+def AXES(ds: xr.Dataset) -> tuple[str, ...]:
+    """ρ, and the decay and every argument of `make` with several values: the cases."""
+    others = [str(k) for k in ds["status"].dims if k not in ("correlation", "seed")]
+    is_own = lambda k: k == DECAY or not k.startswith("flow.")
+    return ("correlation", *filter(is_own, others))
+
+
 def cases(ds: xr.Dataset) -> xr.Dataset:
     """The result along `case`, the values of the axes other than ρ."""
     each = list(parts(ds, ("correlation",)))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.figure import Figure
+from matrix_rates import TENTH
 
 from simbias.analysis.at_stage import STAGES, at_stage
 from simbias.analysis.parts import with_axes
@@ -17,7 +18,6 @@ from simbias.datasets.biases.component_sum import VARIANCES
 from simbias.ensemble.plan import make_plan
 from simbias.experiments.matrix import _numbers, bias_matrix
 from simbias.experiments.matrix._dependence import dependence
-from simbias.experiments.matrix._lecture import SAID, SPACES
 from simbias.experiments.matrix._optimisers import RATES, MatrixDescent
 from simbias.experiments.matrix._rows import ROWS
 from simbias.experiments.matrix._settings import (
@@ -31,7 +31,6 @@ from simbias.experiments.matrix._settings import (
     QUICK,
     SHAPES,
     STARTS,
-    TENTH,
     parsed,
 )
 from simbias.introspection.tangents import tangent_kernel
@@ -82,8 +81,12 @@ def test_a_bias_that_there_is_not_is_refused_by_name():
 
 
 def test_all_tables_have_the_same_rows_in_one_order():
-    assert tuple(bias_matrix.TASKS) == BIASES == bias_matrix.BIASES == tuple(SAID)
-    assert {said.space for said in SAID.values()} == {*SPACES}
+    page = bias_matrix.lecture_page()
+    assert tuple(bias_matrix.TASKS) == BIASES == bias_matrix.BIASES == tuple(page)
+    columns = {tuple(said) for said in page.values()}
+    assert columns == {("data", "architecture", "proof", "real_data", "space")}
+    spaces = {said["space"] for said in page.values()}
+    assert spaces == {"input", "parameter", "hypothesis", "Fourier"}
 
 
 @pytest.mark.parametrize("law", INPUTS)

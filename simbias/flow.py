@@ -1,0 +1,135 @@
+"""A flow: how weights move in time, the state of one member, and how it ends."""
+
+import enum
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import equinox as eqx
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+
+from simbias.dataset import Dataset
+from simbias.network import Loss
+
+
+class Status(enum.IntEnum):
+    """Why a member is where it is.  Stored as CF flag values."""
+
+    RUNNING = 0
+    REACHED_TIME = 1
+    CONVERGED = 2
+    MAX_STEPS = 3
+    NONFINITE = 4
+    STEP_TOO_SMALL = 5
+    CAPACITY = 6
+    STATIONARY = 7
+
+    @property
+    def message(self) -> str:
+        """What happened, in one sentence."""
+        return _MESSAGES[self]
+
+    @property
+    def is_failure(self) -> bool:
+        """True if the member ended before its time for a reason of numerics."""
+        return self not in (Status.RUNNING, Status.REACHED_TIME, *AT_REST)
+
+
+# Nothing moves any more: what was recorded last holds for every later time.
+AT_REST = (Status.CONVERGED, Status.STATIONARY)
+
+_MESSAGES = {
+    Status.RUNNING: "Not finished.",
+    Status.REACHED_TIME: "Reached the final time.",
+    Status.CONVERGED: "Converged before the final time.",
+    Status.MAX_STEPS: "Used all its steps; raise `max_steps` or loosen `rtol`.",
+    Status.NONFINITE: "A weight, the loss or the field became NaN or infinite.",
+    Status.STEP_TOO_SMALL: "The step fell below the spacing of floating point times.",
+    Status.CAPACITY: "More events at once than the flow has room for.",
+    Status.STATIONARY: "Is at a limit that is proven, with a loss above 0.",
+}
+
+
+class FlowState(eqx.Module):
+    """Where one member is.
+
+    `stats` counts what was done: `accepted` and `rejected` steps, `evaluations` of
+    the field, and what else the flow counts.  `memory` belongs to the flow.
+    """
+
+    network: PyTree
+    time: Float[Array, ""]
+    status: Int[Array, ""]
+    stats: dict[str, Int[Array, ""]]
+    memory: PyTree
+
+
+class AbstractFlow(eqx.Module):
+    """How weights move in time: θ' = −∇L or an optimiser standing for it.
+
+    `step` makes one attempt or a few, never passes the time `until`, reaches it exactly
+    when it can, and is the identity once the status is not RUNNING.  It does not decide
+    that the final time is reached; the engine does.
+
+    Smaller samples are padded to `pad_to` rows, so that their sizes share a program:
+    as many as cost next to nothing.
+    """
+
+    pad_to: ClassVar[int] = 8
+
+    @abstractmethod
+    def init(
+        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
+    ) -> FlowState:
+        """State at time 0."""
+
+    @abstractmethod
+    def step(
+        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
+    ) -> FlowState:
+        """One attempted step."""
+
+    @property
+    def clock(self) -> str:
+        """What times are counted in, for labels and stored results."""
+        return "flow time"
+
+    def prepared(self) -> "AbstractFlow":
+        """The flow as it is compiled: another one if that serves more cells.
+
+        Called on the flow of every cell, with numbers that are not traced yet.
+        """
+        return self
+
+    def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:  # noqa: ARG002
+        """What the flow itself has written down of a member, name -> values.
+
+        All over the axis `event`, NaN where there is none; no flow has to.
+        """
+        return {}
+
+    def attempt_size(
+        self,
+        network: Any,  # noqa: ARG002
+        n: int,
+        width: int,  # noqa: ARG002
+        tile: int,
+    ) -> int:
+        """Numbers that an attempt holds beside the lane, for the estimate of memory.
+
+        The default is that of a gradient: two per sample and activation.
+
+        Args:
+            network: one member's, with or without values.
+            n: samples.
+            width: activations of one input.
+            tile: those of which a gradient holds two copies.
+        """
+        return 2 * n * tile
+
+    def step_equations(self, state: FlowState) -> int | None:  # noqa: ARG002
+        """Equations of a step, for the estimate of what compiling it takes.
+
+        None by default: they are counted. A flow says it whose step takes seconds to
+        trace.
+        """
+        return None
