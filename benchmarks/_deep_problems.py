@@ -11,6 +11,7 @@ import numpy as np
 from simbias import losses
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Status
 from simbias.flows.deep_relu_flow import DeepReluFlow
+from simbias.introspection.trained_arrays import split_trained
 from simbias.networks.activations import LeakyRelu
 from simbias.networks.dense.mlp import Mlp
 
@@ -56,6 +57,22 @@ def advance(
     """The state at a time, or where the member ended."""
     running = lambda s: (s.status == Status.RUNNING) & (s.time < until)
     return jax.lax.while_loop(running, lambda s: flow.step(s, data, loss, until), state)
+
+
+@eqx.filter_jit
+def euler(net: Any, data: Dataset, loss: Loss, time: Any, step: Any) -> Any:
+    """Explicit Euler with the gradient of jax; its steps cross and slide by luck."""
+    params, rest = split_trained(net)
+
+    def value(params):
+        out = jax.vmap(eqx.combine(params, rest))(data.x)
+        return loss(out, data.y, data.weight)
+
+    def body(_, params):
+        return jax.tree.map(lambda v, g: v - step * g, params, jax.grad(value)(params))
+
+    count = jnp.round(time / step).astype(int)
+    return eqx.combine(jax.lax.fori_loop(0, count, body, params), rest)
 
 
 def flowed(

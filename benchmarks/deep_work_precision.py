@@ -3,6 +3,7 @@
     python benchmarks/deep_work_precision.py --problem FILE.npz --rtol R [--json FILE|-]
     python benchmarks/deep_work_precision.py --problem FILE.npz --rtol R --peer
     python benchmarks/deep_work_precision.py --random 100 10 50 100 --rtol R --peer
+    python benchmarks/deep_work_precision.py --figure
     python benchmarks/deep_work_precision.py --smallest
 
 A problem holds x (n, d), y (n, k), widths, bias, loss, slope, theta0 (of every layer W
@@ -14,25 +15,56 @@ of Tsit5 on a tanh network of the same size and start, at the same tolerance.
 Without theta in the file the error is the distance from the same flow at a tolerance a
 hundred times smaller.  `--random n d m t` is a noisy linear teacher and a network with
 two hidden layers of m from Kaiming's start, to time t; its error is not computed.
+
+`--figure` compares four methods on three problems: the exact flow, Tsit5 of diffrax on
+the ReLU network without events, Euler's method, and `Descent`.  The rows go to
+benchmarks/results/deep_work_precision.json, the diagram beside it.  There the error is
+the distance from the exact flow at rtol 1e-11; the stored theta give the error of that
+reference itself.
 """
 
 import argparse
 import dataclasses
+import pathlib
 import time
+from collections.abc import Iterator
 from typing import Any
 
+import diffrax
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from _deep_problems import advance, distance, flat, flowed, problem, sample
 from _results import machine, written
 
 from simbias.core import Status
 from simbias.datasets import gaussian_teacher
+from simbias.figures.style import COLOURS, style
+from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
 from simbias.networks import mlp
 
 EVENTS = ("crossings", "slides", "releases")
+RESULTS = pathlib.Path(__file__).parent / "results"
+PROBLEMS = {
+    "deep_leaky_logistic": "3-6-6-1, slope 0.1, crossings only",
+    "deep_three_hidden": "3-5-5-5-1, crossings and slides",
+    "deep_bias": "2-10-10-1 with biases, crossings and slides",
+}
+TOLERANCES = tuple(10.0**-k for k in range(3, 10))
+STEPS = (1e-1, 1e-2, 1e-3, 1e-4)
+# What the diagram shows, in this order: for Euler the step, for descent the rate.
+METHODS = {
+    "exact flow": TOLERANCES,
+    "Tsit5 (diffrax)": TOLERANCES,
+    "Euler": STEPS,
+    "descent": STEPS,
+}
+TIGHT = 1e-11
+# A method that needs more is not asked for tighter tolerances.
+MOST_STEPS = 150_000
 
 
 def main() -> None:
@@ -43,10 +75,18 @@ def main() -> None:
     parser.add_argument("--peer", action="store_true")
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
+    parser.add_argument("--figure", action="store_true")
     options = parser.parse_args()
     if options.smallest:
         options.problem, options.rtol = "deep_leaky_logistic", 1e-3
     jax.config.update("jax_enable_x64", True)
+    if options.figure:
+        rows = [row for name in PROBLEMS for row in compared(name)]
+        document = {**machine(), "rows": rows}
+        target = RESULTS / "deep_work_precision.json"
+        written(str(target), document, a_row_a_line=True)
+        draw(rows)
+        return
     written(options.json, {**row(options), **machine()})
 
 
@@ -84,6 +124,142 @@ def row(options: argparse.Namespace) -> dict[str, Any]:
     if options.peer:
         found["evaluations_of_tanh"] = of_tanh(net, data, times, loss, options.rtol)
     return found
+
+
+def compared(name: str) -> Iterator[dict[str, Any]]:
+    """Evaluations and error of every method on one problem, and of the reference."""
+    net, data, loss, file = problem(name)
+    times = [float(t) for t in file["times"]]
+    tight = [flat(s.network) for s in flowed(net, data, times, loss, TIGHT)]
+    own = max(map(distance, tight, list(file["theta"])))
+    stored = float(max(file["own_error"]))
+    print(name, "reference", own, stored, flush=True)
+    for method, values in METHODS.items():
+        for value in values:
+            found, ends = by_method(method, value, net, data, times, loss)
+            errors = [distance(flat(e), t) for e, t in zip(ends, tight, strict=True)]
+            row = {
+                "problem": name,
+                "method": method,
+                "value": value,
+                **found,
+                "error": float(f"{max(errors):.3g}")
+                if np.isfinite(errors).all()
+                else None,
+                "reference_from_euler": float(f"{own:.3g}"),
+                "error_of_euler": float(f"{stored:.3g}"),
+            }
+            print(row, flush=True)
+            yield row
+            if row["status"] == "MAX_STEPS":
+                break
+
+
+def by_method(
+    method: str, value: float, net: Any, data: Any, times: list[float], loss: Any
+) -> tuple[dict[str, Any], list[Any]]:
+    """Evaluations and status of one run, and the networks at the times."""
+    if method == "Tsit5 (diffrax)":
+        return by_diffrax(net, data, times, loss, value)
+    if method == "exact flow":
+        states = flowed(net, data, times, loss, value)
+    else:
+        states = by_steps(method, value, net, data, times, loss)
+    last = states[-1]
+    names = ("evaluations", "accepted", *EVENTS)
+    found: dict[str, Any] = {k: int(last.stats[k]) for k in names if k in last.stats}
+    found.setdefault("evaluations", found["accepted"])
+    found["status"] = Status(int(last.status)).name
+    return found, [state.network for state in states]
+
+
+def by_steps(
+    method: str, value: float, net: Any, data: Any, times: list[float], loss: Any
+) -> list[Any]:
+    """States of Euler's method with a fixed step, or of descent with a rate."""
+    if method == "Euler":
+        flow = GradientFlow(
+            solver=diffrax.Euler(),
+            dt0=jnp.asarray(value),
+            is_adaptive=False,
+            allow_kinks=True,
+            max_steps=MOST_STEPS,
+        )
+    else:
+        flow = Descent(rate=jnp.asarray(value), max_steps=MOST_STEPS)
+    state, states = flow.init(net, data, loss, jax.random.key(0)), []
+    for t in times:
+        state = advance(flow, state, data, loss, jnp.asarray(t))
+        states.append(state)
+    return states
+
+
+def by_diffrax(
+    net: Any, data: Any, times: list[float], loss: Any, rtol: float
+) -> tuple[dict[str, Any], list[Any]]:
+    """diffrax's own loop on the ReLU network, as if it were smooth."""
+    arrays, static = eqx.partition(net, eqx.is_inexact_array)
+
+    def value(arrays):
+        prediction = jax.vmap(eqx.combine(arrays, static))(data.x)
+        return loss(prediction, data.y, data.weight)
+
+    field = lambda _, y, __: jax.tree.map(jnp.negative, jax.grad(value)(y))
+
+    @eqx.filter_jit
+    def solve(rtol):
+        return diffrax.diffeqsolve(
+            diffrax.ODETerm(field),
+            diffrax.Tsit5(),
+            t0=0.0,
+            t1=times[-1],
+            dt0=None,
+            y0=arrays,
+            stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-3 * rtol),
+            saveat=diffrax.SaveAt(ts=jnp.asarray(times)),
+            max_steps=MOST_STEPS,
+            throw=False,
+        )
+
+    found = solve(jnp.asarray(rtol))
+    steps = int(found.stats["num_steps"])
+    is_done = bool(found.result == diffrax.RESULTS.successful)
+    # Six new stages per attempt; one at the start, and one for the first step.
+    counts = {
+        "evaluations": 6 * steps + 2,
+        "accepted": int(found.stats["num_accepted_steps"]),
+        "status": "RUNNING" if is_done else "MAX_STEPS",
+    }
+    take = lambda i: eqx.combine(jax.tree.map(lambda v: v[i], found.ys), static)
+    return counts, [take(i) for i in range(len(times))]
+
+
+def draw(rows: list[dict[str, Any]]) -> None:
+    """Error at the worst time against evaluations, a panel per problem."""
+    import matplotlib.pyplot as plt
+
+    marks = {"exact flow": "o-", "Tsit5 (diffrax)": "s-", "Euler": "^-", "descent": "x"}
+    with style():
+        figure, axes = plt.subplots(1, len(PROBLEMS), figsize=(12, 3.9), sharey=True)
+        for axis, (name, said) in zip(axes, PROBLEMS.items(), strict=True):
+            mine = [row for row in rows if row["problem"] == name]
+            for (method, mark), colour in zip(marks.items(), COLOURS, strict=False):
+                points = [
+                    (row["evaluations"], row["error"])
+                    for row in mine
+                    if row["method"] == method and row["status"] == "RUNNING"
+                ]
+                axis.loglog(
+                    *zip(*points, strict=True), mark, color=colour, ms=5, label=method
+                )
+            known = mine[0]["error_of_euler"]
+            axis.axhline(known, color="0.5", ls=":", lw=1.2, label="stored reference")
+            axis.set_title(f"{name}\n{said}", fontsize="small")
+            axis.set_xlabel("evaluations of the field")
+        axes[0].set_ylabel("‖θ − θ_ref‖ / ‖θ_ref‖, worst time")
+        axes[1].legend(loc="lower right")
+        figure.savefig(RESULTS / "deep_work_precision.png", dpi=130)
+        plt.close(figure)
 
 
 def random_problem(n: int, d: int, m: int, end: int) -> tuple[Any, Any, Any, Any]:

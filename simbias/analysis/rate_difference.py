@@ -16,8 +16,8 @@ def rate_difference(values: xr.DataArray, *, dim: str = "flow.rate") -> xr.DataA
 
     the difference itself for s = 2r (Richardson).  Steps that end beyond a kink add to
     it and follow no law: of ReLU networks it tells the size of the error, which is not
-    to be subtracted.  Deep ReLU networks have no exact flow, and this is how to see
-    whether what was found is the flow's or the step's:
+    to be subtracted.  Where the exact flow is too slow or does not apply, this shows
+    whether a result is due to the flow or to the step:
 
         ds = simulate(experiment)  # cell={"flow.rate": (0.02, 0.01)}
         abs(rate_difference(ds["risk"])).max()

@@ -8,12 +8,20 @@ from matplotlib.colors import LinearSegmentedColormap
 from simbias.core import Dataset
 from simbias.errors import BadInput
 from simbias.figures.style import COLOURS
+from simbias.films.activation_boundaries import activation_boundaries
+from simbias.films.events import CROSSING, LEAVING
 from simbias.films.inputs import filled, rows, varying
 from simbias.films.panel import Panel, Show, legend_under
 from simbias.films.training import Training
 
 _SIDE = 81
 _MAP, _LEVELS = [COLOURS[1], "white", COLOURS[0]], 14
+# What a ring around a sample says of a hidden unit there, its colour and diameter.
+_RINGS = (
+    ("crosses", COLOURS[4], 9),
+    ("slides", COLOURS[6], 12),
+    ("is released", COLOURS[3], 15),
+)
 
 
 def check_plane(data: Dataset) -> None:
@@ -42,6 +50,11 @@ def boundary(training: Training) -> Panel:
     first two `features` of the law span, with the sample projected on it.  A colour is
     f over the largest |f| at that time, so that it is seen from the first step on.
 
+    Of a network with the method `gated` and few units thin lines show where their
+    pre-activations are 0, dotted for layers after the first.  Where the events of an
+    exact flow are known, rings mark samples on which a unit crosses, slides or is
+    released, and the line of a unit that slides is thick.
+
     Raises:
         ValueError: for other inputs, or several outputs.
     """
@@ -57,6 +70,9 @@ def boundary(training: Training) -> Panel:
     f = training.along(lambda net: jax.vmap(net)(inputs)[:, 0])
     size = np.abs(f).max(axis=1, keepdims=True)
     f = (f / np.where(size > 0, size, 1)).reshape(len(f), _SIDE, _SIDE)
+    coarse = [axis[i][::2] for i in range(2)]
+    on_coarse = at(np.stack(np.meshgrid(*coarse), axis=-1).reshape(-1, 2))
+    kinks = activation_boundaries(training, on_coarse.astype(data.x.dtype))
 
     def draw(axes: Axes) -> Show:
         edges = (axis[0][0], axis[0][-1], axis[1][0], axis[1][-1])
@@ -74,18 +90,47 @@ def boundary(training: Training) -> Panel:
             )
         ]
         lines = []
+        events, rings = training.events, {}
+        if events is not None:
+            for label, colour, diameter in _RINGS:
+                options = {"mfc": "none", "mec": colour, "ms": diameter, "mew": 1.8}
+                (rings[label],) = axes.plot([], [], "o", label=label, **options)
+            dots += rings.values()
+
+        def show_kinks(record: int, sliding: set[tuple[int, int]]) -> None:
+            for unit, z in kinks.items():
+                height = z[record].reshape(len(coarse[1]), len(coarse[0]))
+                if not height.min() < 0 < height.max():
+                    continue
+                width = 2.0 if unit in sliding else 0.6
+                style = "solid" if unit[0] == 0 else "dotted"
+                options = {"linewidths": width, "linestyles": style, "alpha": 0.8}
+                lines.append(
+                    axes.contour(*coarse, height, [0.0], colors="#555555", **options)
+                )
 
         def show(record: int) -> None:
             picture.set_data(f[record])
             while lines:
                 lines.pop().remove()
+            sliding = set()
+            if events is not None:
+                sliding = events.sliding(training.times[record])
+                there = {
+                    "crosses": events.recent(training.times, record, CROSSING),
+                    "slides": np.array(sorted({i for *_, i in sliding}), int),
+                    "is released": events.recent(training.times, record, LEAVING),
+                }
+                for label, samples in there.items():
+                    rings[label].set_data(*places[samples].T)
+            show_kinks(record, {(layer, neuron) for layer, neuron, _ in sliding})
             if f[record].min() < 0 < f[record].max():
                 options = {"levels": [0.0], "colors": "black", "linewidths": 1.5}
                 lines.append(axes.contour(*axis, f[record], **options))
 
         axes.grid(visible=False)
         axes.set(xlabel=names[0], ylabel=names[1], title="black: where f = 0")
-        legend_under(axes, dots)
+        legend_under(axes, dots, 2 if events is None else 5)
         return show
 
     return Panel({"f": f}, draw)

@@ -13,8 +13,11 @@ from jaxtyping import Float
 
 from simbias.core import CellValue, Dataset, Experiment, Loss, Status
 from simbias.ensemble.engine import run_members
+from simbias.ensemble.events import Outcome
 from simbias.ensemble.leaves import named_leaves, with_leaves
 from simbias.errors import BadInput
+from simbias.films.events import Events, events_of, recorded_events
+from simbias.flows.deep_relu_flow import DeepReluFlow
 from simbias.networks.two_layer import TwoLayer
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.verbs.initial import initial, one_cell, one_of
@@ -27,6 +30,8 @@ from simbias.verbs.simulate import planned
 # integrated again has those of the run, or MANY more if these are not _ENOUGH; at MOST.
 LEAST, MANY, MOST = 12, 200, 240
 _ENOUGH = 100
+# Room for events of a deep exact flow; recording changes weights by rounding only.
+_EVENTS = 4096
 Say = Callable[[str], None]
 Arrays = dict[str, np.ndarray]
 
@@ -36,7 +41,7 @@ class Training:
     """One member on its way.
 
     `networks` is its network with an axis of time in front of every array, `label` says
-    which member it is.
+    which member it is.  `events` are those of its exact flow, if they are known.
     """
 
     times: Float[np.ndarray, " t"]
@@ -44,18 +49,20 @@ class Training:
     data: Dataset
     loss: Loss
     label: str
+    events: Events | None = None
 
     @property
     def arrays(self) -> Arrays:
         """Every array of the networks by name, time first."""
         return {k: np.asarray(v) for k, v in named_leaves(self.networks).items()}
 
-    def along(self, function: Callable[[Any], jax.Array]) -> np.ndarray:
-        """A function of the network at every time."""
+    def along(self, function: Callable[[Any], Any]) -> Any:
+        """A function of the network at every time: an array, or a tree of them."""
         arrays, rest = eqx.partition(self.networks, eqx.is_array)
         one = lambda leaves: function(eqx.combine(leaves, rest))
         with exact_numerics():
-            return np.asarray(eqx.filter_jit(lambda v: jax.lax.map(one, v))(arrays))
+            values = eqx.filter_jit(lambda v: jax.lax.map(one, v))(arrays)
+            return jax.tree.map(np.asarray, values)
 
     def losses(self) -> Float[np.ndarray, " t"]:
         """The loss on the sample at every time."""
@@ -95,11 +102,14 @@ def training(
     data, like = initial(ds, experiment, seed=seed, **_drawn(cell))
     shapes = {name: leaf.shape for name, leaf in named_leaves(like).items()}
     found = _recorded(ds, experiment, seed, cell, like) or _kept(ds, place, shapes)
+    events = recorded_events(ds, place)
     if found is None:
         if say is not None:
             say(_why_again(ds))
         end = float(one_of_each(ds["end_time"], place))
-        found = _again(experiment, cell, seed, _times(ds["time"].values, end))
+        times = _times(ds["time"].values, end)
+        outcome = _again(experiment, cell, seed, times)
+        found, events = (times, dict(outcome.kept)), events_of(outcome.final)
     times, arrays = found
     rows = [np.isfinite(v.reshape(len(times), -1)).all(1) for v in arrays.values()]
     whole = np.logical_and.reduce(rows)
@@ -117,7 +127,7 @@ def training(
         for k, v in axes.items()
     ]
     label = ", ".join([*words, f"seed {seed}"])
-    return Training(times[whole], networks, data, experiment.loss, label)
+    return Training(times[whole], networks, data, experiment.loss, label, events)
 
 
 def _drawn(cell: Mapping[str, CellValue]) -> dict[str, CellValue]:
@@ -181,13 +191,16 @@ def _again(
     cell: Mapping[str, CellValue],
     seed: int,
     times: Float[np.ndarray, " t"],
-) -> tuple[np.ndarray, Arrays]:
-    """The member with all of its networks kept."""
-    moments = tuple(times.tolist())
+) -> Outcome:
+    """The member with all of its networks kept, and events of a deep exact flow."""
+    moments, flow = tuple(times.tolist()), experiment.flow
+    if isinstance(flow, DeepReluFlow) and not flow.events:
+        flow = dataclasses.replace(flow, events=_EVENTS)
     one = dataclasses.replace(
         experiment,
         cell={k: v for k, v in cell.items() if v is not None},
         seeds=seed + 1,
+        flow=flow,
         times=moments,
         measures={},
         final={},
@@ -195,7 +208,7 @@ def _again(
         stop=None,
     )
     (outcome,) = run_members(planned(one, holds_result=False), {seed})
-    return times, dict(outcome.kept)
+    return outcome
 
 
 def _times(own: Float[np.ndarray, " t"], end: float) -> Float[np.ndarray, " s"]:

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.flows._deep.attempt_step import attempt_step
+from simbias.flows._deep.event_log import empty_log
 from simbias.flows._deep.gated_sample import GatedSample, gated_sample, with_theta
 from simbias.flows._deep.memory import DeepMemory
 from simbias.flows._deep.sliding import free_slots, scales
@@ -20,8 +21,9 @@ from simbias.flows._shared.objective import choose, is_finite, where_status
 from simbias.flows._shared.step_clock import clock, end_of_step, least_step
 from simbias.flows._shared.tolerances import absolute_tolerance, relative_tolerance
 from simbias.introspection.array_network import original_network
+from simbias.introspection.kinks import kink_of_gated
 from simbias.introspection.trained_arrays import size
-from simbias.network import hook
+from simbias.network import Pattern, hook
 from simbias.validation.values import positive, positive_integer
 
 # Room for pre-activations that are 0 at an event beside those that slide.
@@ -59,6 +61,12 @@ class DeepReluFlow(AbstractFlow):
         max_sliding: pre-activations that can slide at once; None is as many as the
             network has hidden units, at least 32.  A member that needs more ends as
             CAPACITY.
+        events: room for so many events, written down with their times: the result has
+            `event_time`, `event_layer` (0 is the first hidden layer), `event_neuron`,
+            `event_sample` and `event_kind` (1 the pre-activation turns positive, 2
+            negative, 3 it begins to slide, 4 it leaves to the positive, 5 to the
+            negative side), and `stats` counts all `events`, also those that found no
+            room.  Recording changes the weights by rounding only.
 
     Reference: Filippov (1988), Differential equations with discontinuous righthand
     sides; Dieci & Lopez (2012), J. Comput. Appl. Math. 236.
@@ -72,6 +80,7 @@ class DeepReluFlow(AbstractFlow):
     dt0: Real | None = None
     max_steps: int = eqx.field(static=True, default=1_000_000)
     max_sliding: int | None = eqx.field(static=True, default=None)
+    events: int = eqx.field(static=True, default=0)
 
     def __check_init__(self):
         for name in ("rtol", "atol", "dt0"):
@@ -80,6 +89,8 @@ class DeepReluFlow(AbstractFlow):
         for name in ("max_steps", "max_sliding"):
             if getattr(self, name) is not None:
                 positive_integer(name, getattr(self, name))
+        if self.events != 0:
+            positive_integer("events", self.events)
         if not isinstance(self.solver, (diffrax.Tsit5, diffrax.Dopri5, diffrax.Bosh3)):
             raise BadInput(
                 "`solver` must be one of Tsit5, Dopri5 and Bosh3 of diffrax, got "
@@ -91,7 +102,21 @@ class DeepReluFlow(AbstractFlow):
         sliding = max(width, 32) if self.max_sliding is None else self.max_sliding
         copies = 12 + 4 * (sliding + _MET_AT_ONCE)
         gradient = super().attempt_size(network, n, width, tile)
-        return gradient + copies * size(network) + 40 * n * width
+        noted = 5 * (n * width + self.events) if self.events else 0
+        return gradient + copies * size(network) + 40 * n * width + noted
+
+    def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:
+        """Time, layer, neuron, sample and kind of events; NaN in places that are left.
+
+        A neuron of a convolution is its place in the flat array of its layer.
+        """
+        log = state.memory.log
+        if log is None:
+            return {}
+        is_one = jnp.arange(self.events, dtype=jnp.int32) < log.size
+        written = lambda v: jnp.where(is_one, v.astype(log.time.dtype), jnp.nan)
+        names = ("time", "layer", "neuron", "sample", "kind")
+        return {f"event_{name}": written(getattr(log, name)) for name in names}
 
     def init(
         self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
@@ -99,13 +124,15 @@ class DeepReluFlow(AbstractFlow):
         """State at time 0; NONFINITE unless the weights and the loss are finite.
 
         Raises:
-            ValueError: if the network has no method `gated`, is trained on anything but
-            the gradient of the loss, or the loss has kinks of its own.
+            ValueError: if the network has no method `gated`, or one with kinks that the
+            pattern does not hold, is trained on anything but the gradient of the loss,
+            or the loss has kinks of its own.
         """
         del key
         _refuse(network)
         refuse_kinks_of_loss("DeepReluFlow", loss, data, "")
         sample, theta = gated_sample(network, data, loss)
+        _refuse_kinks_left(network, sample)
         is_above = _sides(sample, theta)
         slots = free_slots(self._capacity(sample) + _MET_AT_ONCE)
         out, z = sample.outputs(theta, scales(sample, is_above, is_above & False))
@@ -113,6 +140,7 @@ class DeepReluFlow(AbstractFlow):
         is_sane = is_finite((theta, value))
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         counts = ("crossings", "slides", "releases", "choices")
+        counts += ("events",) if self.events else ()
         stats = first_counts(evaluations=0) | {name: jnp.int32(0) for name in counts}
         atol = absolute_tolerance(
             self.atol, relative_tolerance(self.rtol, theta.dtype), theta
@@ -128,6 +156,7 @@ class DeepReluFlow(AbstractFlow):
             stuck=jnp.int32(0),
             is_alone=jnp.array(False),
             has_overflowed=jnp.array(False),
+            log=empty_log(self.events, clock()) if self.events else None,
         )
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
 
@@ -142,7 +171,16 @@ class DeepReluFlow(AbstractFlow):
         length = (tnext - time).astype(dtype)
         rtol = relative_tolerance(self.rtol, dtype)
         most = self._capacity(sample)
-        new = attempt_step(sample, theta, memory, length, rtol, self.solver, most)
+        new = attempt_step(
+            sample,
+            theta,
+            memory,
+            length,
+            rtol,
+            self.solver,
+            most,
+            records_events=self.events > 0,
+        )
         arrival = new.arrival
         overflows = ~is_finite((arrival.theta, arrival.field, new.error))
         error = jnp.where(overflows, jnp.inf, new.error)
@@ -173,6 +211,13 @@ class DeepReluFlow(AbstractFlow):
         for name in ("crossings", "slides", "releases", "choices"):
             count = jnp.where(moves, getattr(arrival, name), 0)
             stats[name] = state.stats[name] + count.astype(jnp.int32)
+        log = memory.log
+        if log is not None and arrival.events is not None:
+            log, count = log.extended(
+                arrival.events, sample.layer, time, reached, tnext - time
+            )
+            count = jnp.where(moves, count, 0)
+            stats["events"] = state.stats["events"] + count
         kept = DeepMemory(
             length=proposal,
             atol=memory.atol,
@@ -184,6 +229,7 @@ class DeepReluFlow(AbstractFlow):
             stuck=arrival.stuck,
             is_alone=jnp.array(False),
             has_overflowed=overflows,
+            log=log,
         )
         same = eqx.tree_at(
             lambda m: (m.length, m.is_alone, m.has_overflowed),
@@ -256,4 +302,18 @@ def _refuse(network: Any) -> None:
             f"leaky_relu and the method `gated`, as Mlp, got a {name}. "
             "`simbias.core.AbstractNetwork.gated` says what it returns. Without kinks "
             "use gradient_flow (GradientFlow), for two layers relu_flow (ReluFlow)."
+        )
+
+
+def _refuse_kinks_left(network: Any, sample: GatedSample) -> None:
+    """Raise ValueError for a `gated` that is not smooth under a fixed pattern."""
+    gates: Any = tuple(jax.ShapeDtypeStruct(v, sample.x.dtype) for v in sample.shapes)
+    found = kink_of_gated(network, sample.x[0], Pattern(gates, gates))
+    if found is not None:
+        raise BadInput(
+            "`flow`: deep_relu_flow (DeepReluFlow) needs a method `gated` that is "
+            "smooth under a fixed pattern, got "
+            f"{type(original_network(network)).__name__}.gated: {found}. Write a "
+            "maximum, as of max pooling, as max(a, b) = b + relu(a − b), and return "
+            "a − b among the pre-activations."
         )

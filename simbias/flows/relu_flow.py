@@ -266,8 +266,8 @@ def _slope(network: Any) -> float:
         name = type(original_network(network)).__name__
         raise BadInput(
             "`flow`: relu_flow (ReluFlow) is for two-layer networks with relu or "
-            f"leaky_relu activation, not for this {name}. Use descent (Descent) at two "
-            "rates (simbias.analysis.rate_difference) or, without kinks, gradient_flow "
+            f"leaky_relu activation, not for this {name}. Use deep_relu_flow "
+            "(DeepReluFlow) for more layers or, without kinks, gradient_flow "
             "(GradientFlow); on the command line, --flow.name gradient_flow."
         )
     return slope

@@ -45,6 +45,42 @@ def kink(network: Any, x: Any) -> str | None:
     return _found([whole(of) for of in ways], like, trained)
 
 
+def kink_of_gated(network: Any, x: Any, pattern: Any) -> str | None:
+    """What makes the gradient of `gated` jump under a fixed pattern, None if nothing.
+
+    So a ReLU or a max pooling that the pattern does not hold is found.
+
+    Args:
+        network: with or without values.
+        x: one input, with or without values.
+        pattern: of that input, with or without values.
+    """
+    is_shape = lambda v: isinstance(v, jax.ShapeDtypeStruct)
+    shaped = lambda v: eqx.is_array(v) or is_shape(v)
+    arrays, rest = eqx.partition(network, shaped)
+    like = jax.tree.map(
+        lambda v: jax.ShapeDtypeStruct(v.shape, v.dtype), (arrays, x, pattern)
+    )
+    fixed = [False] * (1 + len(jax.tree.leaves(pattern)))
+
+    def of(params, rest, x, pattern):
+        parts = jax.tree.leaves(eqx.combine(params, rest).gated(x, pattern))
+        return sum(jnp.sum(v) for v in parts)
+
+    def forward(arrays, x, pattern):
+        params, still = split_trained(eqx.combine(arrays, rest))
+        run = lambda params: of(params, still, x, pattern)
+        return jax.jvp(run, (params,), (jax.tree.map(jnp.ones_like, params),))
+
+    def backward(arrays, x, pattern):
+        params, still = split_trained(eqx.combine(arrays, rest))
+        return jax.value_and_grad(of)(params, still, x, pattern)
+
+    run = lambda arrays, x, pattern: eqx.combine(arrays, rest).gated(x, pattern)
+    moves = [*jax.tree.leaves(_trained(arrays)), *fixed]
+    return _found((run, forward, backward), like, moves)
+
+
 def kink_of_loss(loss: Any, y: Any, weight: Any) -> str | None:
     """What may make the gradient of a loss in the outputs jump, None if nothing can.
 

@@ -1,33 +1,14 @@
 """Losses, outputs and frozen layers of the exact deep flow; closed forms of sliding."""
 
-import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from _deep_problems import distance, flat, flowed, network, sample
+from _deep_problems import distance, euler, flat, flowed, network, sample
 from scipy.integrate import quad
 
 from simbias import losses
 from simbias.core import Status
-from simbias.introspection.trained_arrays import split_trained
 from simbias.networks import Mlp
-
-
-@eqx.filter_jit
-def euler(net, data, loss, time, step):
-    """Explicit Euler with the gradient of jax; its steps cross and slide by luck."""
-    params, rest = split_trained(net)
-
-    def value(params):
-        out = jax.vmap(eqx.combine(params, rest))(data.x)
-        return loss(out, data.y, data.weight)
-
-    def body(_, params):
-        return jax.tree.map(lambda v, g: v - step * g, params, jax.grad(value)(params))
-
-    count = jnp.round(time / step).astype(int)
-    return eqx.combine(jax.lax.fori_loop(0, count, body, params), rest)
 
 
 def small_steps(net, data, loss, time, step=2e-4):

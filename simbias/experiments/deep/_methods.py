@@ -16,10 +16,12 @@ METHODS: dict[str, AbstractFlow] = {
     "descent, 0.04": Descent(rate=0.04),
     "descent, 0.01": Descent(rate=0.01),
 }
+LARGE_RATE = "descent, 0.16"
+_ALL: dict[str, AbstractFlow] = {**METHODS, LARGE_RATE: Descent(rate=0.16)}
 
 
 class Method(AbstractFlow):
-    """One of `METHODS` by its name, in the time of the gradient flow.
+    """One of `METHODS`, or `LARGE_RATE`, by its name, in the time of the gradient flow.
 
     Args:
         method: its name, with the relative tolerance or the rate.
@@ -33,7 +35,7 @@ class Method(AbstractFlow):
 
     def prepared(self) -> "Method":
         """The flow itself: two tolerances of one method share a program."""
-        return Method("", METHODS[self.method].prepared())
+        return Method("", _ALL[self.method].prepared())
 
     def init(
         self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
@@ -49,4 +51,4 @@ class Method(AbstractFlow):
 
     @property
     def _flow(self) -> AbstractFlow:
-        return METHODS[self.method] if self.flow is None else self.flow
+        return _ALL[self.method] if self.flow is None else self.flow

@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._deep import tolerances
 from simbias.flows._deep.decision import Decision, decide
+from simbias.flows._deep.event_log import StepEvents, no_step_events
 from simbias.flows._deep.event_times import first_release
 from simbias.flows._deep.gated_sample import GatedSample
 from simbias.flows._deep.memory import DeepMemory
@@ -28,7 +29,8 @@ class Arrival(NamedTuple):
     """Where an attempt ends, after how much of its step, and what was counted.
 
     `kink` is the error of what crossings do to the weights.  `is_alone` asks for
-    another attempt that ends at its first crossing.
+    another attempt that ends at its first crossing.  `events` is None unless events
+    are recorded.
     """
 
     theta: Float[Array, " p"]
@@ -46,6 +48,7 @@ class Arrival(NamedTuple):
     releases: Int[Array, ""]
     choices: Int[Array, ""]
     has_no_slot: Bool[Array, ""]
+    events: StepEvents | None
 
 
 class Attempt(NamedTuple):
@@ -64,6 +67,8 @@ def attempt_step(
     rtol: Float[Array, ""],
     solver: diffrax.AbstractERK,
     most: int,
+    *,
+    records_events: bool = False,
 ) -> Attempt:
     """Integrate with fixed gates, add what crossings do, stop at the first decision.
 
@@ -109,6 +114,9 @@ def attempt_step(
         releases=none,
         choices=none,
         has_no_slot=jnp.array(False),
+        events=no_step_events(memory.is_above, len(memory.slots.entry), theta.dtype)
+        if records_events
+        else None,
     )
     is_good = error <= 1
     arrival = once(
@@ -158,7 +166,15 @@ def _arrived(
     """The end of the step, or the first event in it and what was decided there."""
     slots, is_new = memory.slots, memory.is_new
     may_cross = ~memory.is_alone & ~is_new
-    walked = walk(sample, path, length, memory.is_above, slots, may_cross)
+    walked = walk(
+        sample,
+        path,
+        length,
+        memory.is_above,
+        slots,
+        may_cross,
+        records_events=stay.events is not None,
+    )
     is_above, has_crossed = walked.is_above, walked.crossings > 0
     position = lambda at: path(at) + at * walked.gain - walked.lag
     release = first_release(
@@ -177,6 +193,7 @@ def _arrived(
         evaluations=stay.evaluations + release.evaluations,
         crossings=walked.crossings,
         is_alone=release.is_one & has_crossed,
+        events=_crossed(stay.events, walked),
     )
     change = lambda arrived: _second_order(
         sample, memory, length, path, walked, arrived
@@ -209,9 +226,24 @@ def _arrived(
             releases=new.releases,
             choices=new.choices + (arrived.stuck > 0).astype(jnp.int32),
             has_no_slot=new.has_no_slot | (jnp.sum(new.slots.is_used) > most),
+            events=_decided(arrived.events, new),
         )
 
     return once(is_event & ~arrived.is_alone, decided, arrived)
+
+
+def _crossed(events: StepEvents | None, walked: Walk) -> StepEvents | None:
+    """With the crossings of the walk, if events are recorded."""
+    if events is None or walked.crossed_at is None:
+        return None
+    return StepEvents(walked.crossed_at, walked.is_above, events.entry, events.kind)
+
+
+def _decided(events: StepEvents | None, new: Decision) -> StepEvents | None:
+    """With what the entries that were 0 do, if events are recorded."""
+    if events is None:
+        return None
+    return StepEvents(events.crossed_at, events.is_above, new.entry, new.kind)
 
 
 def _second_order(

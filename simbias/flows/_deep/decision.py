@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._deep import tolerances
+from simbias.flows._deep.event_log import kinds_between
 from simbias.flows._deep.gated_sample import GatedSample
 from simbias.flows._deep.look import Look, look
 from simbias.flows._deep.signals import awake_by, idle_entries
@@ -17,7 +18,10 @@ _NEUTRAL = 1e-6
 
 
 class Decision(NamedTuple):
-    """Sides and pins from here on, the field, and what was counted."""
+    """Sides and pins from here on, the field, and what was counted.
+
+    `entry` and `kind` are the entries that were 0 and what they did.
+    """
 
     is_above: Bool[Array, "n u"]
     slots: Slots
@@ -28,6 +32,8 @@ class Decision(NamedTuple):
     releases: Int[Array, ""]
     choices: Int[Array, ""]
     has_no_slot: Bool[Array, ""]
+    entry: Int[Array, " s"]
+    kind: Int[Array, " s"]
 
 
 class _Pivot(NamedTuple):
@@ -153,6 +159,8 @@ def decide(
         releases=count((start == 0) & (end.state != 0)),
         choices=end.choices + (~end.is_done).astype(jnp.int32),
         has_no_slot=has_no_slot,
+        entry=entry,
+        kind=jnp.where(is_used, kinds_between(start, end.state), 0),
     )
 
 

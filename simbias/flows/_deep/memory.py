@@ -3,6 +3,7 @@
 import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int
 
+from simbias.flows._deep.event_log import EventLog
 from simbias.flows._deep.sliding import Slots
 
 
@@ -11,7 +12,7 @@ class DeepMemory(eqx.Module):
 
     `is_new` says that nothing is decided there yet.  `stuck` counts events in a row
     that came without any time between them.  `is_alone` ends the next attempt at its
-    first crossing.
+    first crossing.  `log` is None unless events are recorded.
     """
 
     length: Float[Array, ""]
@@ -24,3 +25,4 @@ class DeepMemory(eqx.Module):
     stuck: Int[Array, ""]
     is_alone: Bool[Array, ""]
     has_overflowed: Bool[Array, ""]
+    log: EventLog | None

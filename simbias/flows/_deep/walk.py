@@ -45,7 +45,8 @@ class Walk(NamedTuple):
 
     At t the weights are those of the step plus t · `gain` − `lag`.  `sizes` are
     Σ |J| (1, u, u², u³) over the crossings at u.  `stop` is the entry at which a
-    decision is due, −1 if the walk reaches the end of the step.
+    decision is due, −1 if the walk reaches the end of the step.  `crossed_at` are the
+    times of crossings, infinite for other entries, and None unless they are recorded.
     """
 
     at: Float[Array, ""]
@@ -58,6 +59,7 @@ class Walk(NamedTuple):
     crossings: Int[Array, ""]
     stop: Int[Array, ""]
     goes: Bool[Array, ""]
+    crossed_at: Float[Array, "n u"] | None
 
     def rest(self) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """Mean share of the step after a crossing, and its standard deviation.
@@ -82,6 +84,8 @@ def walk(
     is_above: Bool[Array, "n u"],
     slots: Slots,
     may_cross: Bool[Array, ""],
+    *,
+    records_events: bool = False,
 ) -> Walk:
     """All crossings of a step; it stops at the first that is no plain crossing.
 
@@ -92,6 +96,7 @@ def walk(
         is_above: sides at the beginning.
         slots: pins; they cross nothing.
         may_cross: False stops at the first crossing.
+        records_events: the result has the times of crossings.
     """
     zero = jnp.zeros_like(length)
     theta, dtype = path(zero), length.dtype
@@ -182,6 +187,7 @@ def walk(
             crossings=w.crossings + 1,
             stop=jnp.int32(-1),
             goes=jnp.array(True),
+            crossed_at=None if w.crossed_at is None else w.crossed_at.at[i, u].set(at),
         )
         ended = w._replace(
             at=jnp.where(is_one, at, 1),
@@ -201,6 +207,7 @@ def walk(
         crossings=jnp.int32(0),
         stop=jnp.int32(-1),
         goes=jnp.array(True),
+        crossed_at=jnp.full(is_above.shape, jnp.inf, dtype) if records_events else None,
     )
     return jax.lax.while_loop(lambda w: w.goes, body, first)
 

@@ -1,23 +1,13 @@
 """What neurons meet, written down as it happens."""
 
-import enum
-
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from simbias.flows._shared.event_kinds import EventKind
+
 # Places of one neuron in one step.
 PLACES = 64
-
-
-class EventKind(enum.IntEnum):
-    """What a neuron does at a hyperplane, 0 for nothing; up is along the normal."""
-
-    CROSSES_UP = 1
-    CROSSES_DOWN = 2
-    SLIDES = 3
-    LEAVES_UP = 4
-    LEAVES_DOWN = 5
 
 
 class Events(eqx.Module):
