@@ -62,6 +62,8 @@ def test_totals_replace_the_runs_that_finished_with_more_seeds(tools, place):
         ["0", "1", "4", "0"],
         ["1", "0", "2", "0"],
         ["0", "1", "2", "0"],
+        # b keeps its quick verdict.
+        ["1", "1", "3", "0"],
     ]
 
 

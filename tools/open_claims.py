@@ -54,7 +54,10 @@ def pairs(checked: Checks, after: Checks) -> Iterator[Pair]:
 
 
 def _totals(checked: Checks, after: Checks) -> list[str]:
-    """Verdicts of all claims, and of the runs with more seeds, before and after."""
+    """Verdicts of all claims, and of the runs with more seeds, before and after.
+
+    The last line has the quick verdict where that is decided.
+    """
     done = {run: one for run, one in after.items() if not one["is_stopped"]}
     of = lambda checks: [c for one in checks.values() for c in one["claims"]]
     rows = {
@@ -64,6 +67,10 @@ def _totals(checked: Checks, after: Checks) -> list[str]:
             {run: checked[run] for run in done}
         ),
         "the same, with more seeds ": of(done),
+        "quick, and with more seeds where that is inconclusive": [
+            *of({run: one for run, one in checked.items() if run not in done}),
+            *(_kept(old, new) for _, old, new in pairs(checked, done)),
+        ],
     }
     lines = [f"| claims of | {' | '.join(VERDICTS)} |", "|---" * 5 + "|"]
     for title, claims in rows.items():
@@ -71,6 +78,14 @@ def _totals(checked: Checks, after: Checks) -> list[str]:
         cells = " | ".join(str(count[verdict]) for verdict in VERDICTS)
         lines.append(f"| {title.strip()} | {cells} |")
     return lines
+
+
+def _kept(old: dict[str, Any] | None, new: dict[str, Any] | None) -> dict[str, Any]:
+    """The first of the two that is decided, or the last."""
+    if old is None or (new is not None and old["verdict"] == OPEN):
+        assert new is not None
+        return new
+    return old
 
 
 def _turned(checked: Checks, after: Checks) -> list[str]:
