@@ -16,12 +16,13 @@ def table(one: dict[str, Any]) -> str:
     """A line for every claim of a stored check."""
     lines = ["| claim | value [interval] | band | verdict |", "|---|---|---|---|"]
     for claim in one["claims"]:
-        statement, band = claim["statement"].replace("|", "\\|"), _band(*claim["band"])
-        lines.append(f"| {statement} | {value(claim)} | {band} | {claim['verdict']} |")
+        statement, ends = claim["statement"].replace("|", "\\|"), band(*claim["band"])
+        lines.append(f"| {statement} | {value(claim)} | {ends} | {claim['verdict']} |")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _band(low: float | None, high: float | None) -> str:
+def band(low: float | None, high: float | None) -> str:
+    """A band of expected values; an end that it lacks is None."""
     if low is None or high is None:
         ends = ("≥", low) if high is None else ("≤", high)
         return "any" if ends[1] is None else f"{ends[0]} {_number(ends[1])}"

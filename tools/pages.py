@@ -8,9 +8,10 @@ themselves.  On other pages what stands between `<!-- table: NAME -->` and
 `<!-- end -->` is replaced: `themes` has a line for every theme, `contents` one with its
 pages, `pictures` a small figure of every theme, `phenomena` a line for every
 experiment, `gallery` a small figure of each, `faults` what was done to runs on
-engines, `times` what the whole check took and found; `claims NAME` is what the last
-check of an experiment has seen, `claims NAME PRESET` that of another size or of a
-variant, and `ledger` the same by papers and their statements.
+engines, `times` what the whole check took and found, `decided KIND` what more seeds
+decide; `claims NAME` is what the last check of an experiment has seen, `claims NAME
+PRESET` that of another size or of a variant, and `ledger` the same by papers and their
+statements.
 Files that are named are such checks, or the `claims.json` of a run; they are kept
 first, a run a file, under benchmarks/results/check_SIZE.  Where nothing else is said,
 tables are of the size "quick".  A test keeps the pages current.
@@ -28,6 +29,7 @@ from claims_shown import command_of, page_of, runs_of, table, tally
 from faults import faults
 from formulas import is_formula, unindented
 from literature import literature
+from open_claims import open_claims
 from speeds import speeds
 from times import times
 
@@ -91,6 +93,7 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
         "ledger": lambda _: literature(),
         "faults": faults,
         "speeds": lambda _: speeds(name),
+        "decided": lambda checked: open_claims(name, checked),
         "times": lambda checked: times(_files(), checked),
     }
     if kind in tables:
