@@ -46,6 +46,7 @@ EXAMPLES = {
     "deep": "sliding_share",
     "interpolation": "threshold",
     "layers": "mode_connectivity",
+    "limits": "population",
     "linear": "deep_linear",
     "margins": "max_margin",
     "matrix": "bias_matrix",

@@ -10,6 +10,7 @@ from .boolean import parity as parity
 from .boolean import parity_gradient as parity_gradient
 from .boolean import parity_sparse as parity_sparse
 from .deep import deep_alignment as deep_alignment
+from .deep import deep_low_rank as deep_low_rank
 from .deep import deep_threshold as deep_threshold
 from .deep import sliding_share as sliding_share
 from .interpolation import interpolating_samples as interpolating_samples
@@ -25,6 +26,8 @@ from .layers import mode_connectivity as mode_connectivity
 from .layers import mode_connectivity_fork as mode_connectivity_fork
 from .layers import mode_connectivity_teacher as mode_connectivity_teacher
 from .layers import symmetry_breaking as symmetry_breaking
+from .limits import mean_field as mean_field
+from .limits import population as population
 from .linear import catapult as catapult
 from .linear import deep_linear as deep_linear
 from .linear import diagonal_linear as diagonal_linear

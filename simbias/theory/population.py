@@ -1,5 +1,8 @@
 """Two-layer networks trained on infinitely many Gaussian inputs, in closed form."""
 
+import diffrax
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -107,3 +110,44 @@ def gaussian_products(
         return (1 + psi) / (2 * jnp.pi) ** 0.5 * dots / jnp.sqrt(1 + of_u)
     size = jnp.sqrt(of_v)
     return (1 - psi) / (2 * jnp.pi) ** 0.5 * (of_u * size + dots**2 / size)
+
+
+@eqx.filter_jit
+def population_flow(
+    student: Neurons,
+    teacher: Neurons,
+    times: Float[Array, " t"],
+    *,
+    rtol: float = 1e-8,
+) -> tuple[Float[Array, "t m d"], Float[Array, "t m k"]]:
+    """w(t) and a(t) of the gradient flow of `population_loss`, both layers trained.
+
+    By Dormand and Prince's method of order 8, with error control.
+
+    Args:
+        student: at time 0.
+        teacher: is not trained.
+        times: increasing, from 0 on.
+        rtol: relative tolerance; the absolute one is rtol/1000 times the median weight.
+
+    Raises:
+        ValueError: for an unknown activation.
+    """
+    *start, phi = student
+    loss = lambda wa: population_loss((*wa, phi), teacher)
+    field = lambda _, wa, __: jax.tree.map(jnp.negative, jax.grad(loss)(wa))
+    atol = rtol / 1000 * jnp.median(jnp.abs(start[0]))
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(field),
+        diffrax.Dopri8(),
+        times[0],
+        times[-1],
+        None,
+        tuple(start),
+        saveat=diffrax.SaveAt(ts=times),
+        stepsize_controller=diffrax.PIDController(rtol, atol),
+        max_steps=100_000,
+    )
+    assert solution.ys is not None
+    w, a = solution.ys
+    return w, a

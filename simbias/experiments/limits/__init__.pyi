@@ -1,0 +1,2 @@
+from . import mean_field as mean_field
+from . import population as population

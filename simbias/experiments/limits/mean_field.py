@@ -1,0 +1,153 @@
+"""Infinitely many neurons: two networks of width m and 2m, on one sample.
+
+With aⱼ and wⱼ of order 1/√m a two-layer network is a mean over its neurons, and so is
+the velocity of each.  As m → ∞ the neurons follow a flow of measures, and the output at
+any time has a limit.  A network of m neurons is a sample of it, so that its distance
+from the limit falls like m^(−1/2), as in a central limit theorem.
+
+The limit itself is not needed to see this.  From one seed the networks of all widths
+have the same training set, and the neurons of a narrow one are the first of a wide one
+at time 0.  The distance between the outputs of m and 2m neurons must fall like m^(−1/2)
+too, at every time.
+
+The control is the default initialisation of torch, in which aⱼ is of order 1/√m and wⱼ
+of order 1.  Then outputs at time 0 are random and of order 1 at every width.
+
+Reference: Chizat & Bach (2018), arXiv:1805.09545, and Mei, Montanari & Nguyen (2018),
+arXiv:1804.06561, for the limit; the exponent is that of the central limit theorem of
+Rotskoff & Vanden-Eijnden (2018), arXiv:1805.00915.
+"""
+
+import dataclasses
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import PRNGKeyArray
+
+from simbias.analysis.at import at
+from simbias.claims import Claims, slope_of
+from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
+from simbias.datasets import gaussian_teacher
+from simbias.experiment_presets import presets
+from simbias.figures import Curves, Law, Panels
+from simbias.flows import ReluFlow
+from simbias.losses import half_mse
+from simbias.measures import OutputsAndTargets, TrainRisk
+from simbias.networks.two_layer_init import INITIAL_LAWS, InitialLaw
+
+AXES = ("m", "initial")
+LAW = "Rotskoff & Vanden-Eijnden (2018), arXiv:1805.00915; tolerance ours"
+CONTROL = "derived: random outputs of order 1; tolerance ours"
+END = 100.0
+
+
+def make(
+    key: PRNGKeyArray,
+    *,
+    m: int,
+    n: int = 12,
+    sigma: Real = 0.3,
+    scale: Real = 1.0,
+    initial: InitialLaw = "balanced",
+    points: int = 64,
+) -> tuple[Dataset, AbstractNetwork]:
+    """A linear teacher with noise in the plane; outputs are seen on a circle.
+
+    Args:
+        key: random key.
+        m: width: neurons of the hidden layer.
+        n: samples to train on.
+        sigma: standard deviation of the noise of the targets.
+        scale: scale of the initial weights.
+        initial: law of the initial weights.
+        points: equispaced angles at which outputs are compared.
+    """
+    key_data, key_network = jax.random.split(key)
+    data = gaussian_teacher(key_data, n=n, d=2, sigma=sigma, n_test=1)
+    angle = 2 * math.pi * jnp.arange(points, dtype=jnp.float64) / points
+    x = jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=1)
+    y = x @ data.features.T
+    grid = Dataset(x, y, jnp.ones(points, jnp.float64), y, data.features)
+    network = INITIAL_LAWS[initial](key_network, m=m, d=2, scale=scale)
+    return dataclasses.replace(data, others={"grid": grid}), network
+
+
+experiment = presets(
+    Experiment(
+        name="mean_field",
+        make=make,
+        cell={
+            "m": (25, 50, 100, 200, 400),
+            "initial": ("balanced", "standard"),
+        },
+        seeds=20,
+        shared=("m", "initial"),
+        flow=ReluFlow(rtol=1e-4),
+        loss=half_mse,
+        times=(0.0, 0.3, 1.0, 3.0, 10.0, 30.0, END),
+        measures={"outputs": OutputsAndTargets(), "train_risk": TrainRisk()},
+    ),
+    smoke={"cell": {"m": (10, 20, 40)}, "seeds": 3, "times": (0.0, 1.0, 10.0)},
+    paper={"cell": {"m": (25, 50, 100, 200, 400, 800, 1600, 3200)}, "seeds": 100},
+)
+
+
+def distances(ds: xr.Dataset) -> xr.DataArray:
+    """Root mean square over the circle of f_m − f_2m, at each m but the last.
+
+    Raises:
+        ValueError: unless each width is twice the one before.
+    """
+    m = ds["m"].values
+    seen = ds["outputs"].sel(curve="network", drop=True)
+    narrow, wide = seen.isel(m=slice(None, -1)), seen.isel(m=slice(1, None))
+    apart = narrow - wide.assign_coords(m=m[:-1])
+    return ((apart**2).mean("point") ** 0.5).where(
+        xr.DataArray(m[1:] == 2 * m[:-1], {"m": m[:-1]}, ("m",))
+    )
+
+
+def law(part: xr.Dataset) -> xr.DataArray:
+    """m^(−1/2) through the first median of the last time."""
+    seen = distances(part).isel(time=-1).median("seed")
+    return seen[:1].sum() * (seen["m"] / seen["m"][:1].sum()) ** -0.5
+
+
+figure = Panels(
+    Curves(
+        lambda ds: distances(ds),
+        x=lambda ds: distances(ds)["m"],
+        colour="time",
+        is_graded=True,
+        facet="initial",
+        xscale="log",
+        yscale="log",
+        xlabel="width m",
+        ylabel="distance of outputs, m to 2m",
+        laws=(Law(law, "m^(−1/2)"),),
+    ),
+    names={"time": "t", "initial": {"balanced": "mean field", "standard": "torch"}},
+)
+
+
+def claims(ds: xr.Dataset) -> list[Claim]:
+    """Exponents of the distance in the width at three times, and of the control."""
+    medians = distances(ds).median("seed")
+    logs, rows = np.log(medians["m"].values), []
+    for time in (0.0, 1.0, END):
+        now = at(medians, "time", time)
+        for initial, text, band, source in (
+            ("balanced", "exponent of the distance in m", (-0.65, -0.35), LAW),
+            ("standard", "control, torch's start: the exponent", (-0.2, 0.2), CONTROL),
+        ):
+            seen = np.log(at(now, "initial", initial))
+            rows.append(slope_of(f"{text}, t = {time:g}", logs, seen, band, source))
+    return Claims(
+        needs={
+            "three widths": ds.sizes["m"] > 2,
+            f"t ≥ {END:g}": float(ds["time"][-1]) >= END,
+        }
+    ).rows(*rows)
