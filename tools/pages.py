@@ -42,11 +42,11 @@ EXPERIMENTS = ROOT / "simbias" / "experiments"
 # The experiment of each theme that the README names and the first page shows.
 EXAMPLES = {
     "alignment": "early_alignment",
+    "asymptotics": "population",
     "boolean": "parity",
     "deep": "sliding_share",
     "interpolation": "threshold",
     "layers": "mode_connectivity",
-    "limits": "population",
     "linear": "deep_linear",
     "margins": "max_margin",
     "matrix": "bias_matrix",

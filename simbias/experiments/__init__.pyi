@@ -5,6 +5,8 @@ from .alignment import extremal_vectors as extremal_vectors
 from .alignment import stewart_snapshots as stewart_snapshots
 from .alignment import stragglers as stragglers
 from .alignment import three_points as three_points
+from .asymptotics import mean_field as mean_field
+from .asymptotics import population as population
 from .boolean import cantor as cantor
 from .boolean import parity as parity
 from .boolean import parity_gradient as parity_gradient
@@ -26,8 +28,6 @@ from .layers import mode_connectivity as mode_connectivity
 from .layers import mode_connectivity_fork as mode_connectivity_fork
 from .layers import mode_connectivity_teacher as mode_connectivity_teacher
 from .layers import symmetry_breaking as symmetry_breaking
-from .limits import mean_field as mean_field
-from .limits import population as population
 from .linear import catapult as catapult
 from .linear import deep_linear as deep_linear
 from .linear import diagonal_linear as diagonal_linear

@@ -116,4 +116,4 @@ def test_bad_input():
         PopulationStudent(*ones[:3], jnp.ones((1, 2)), jnp.asarray(0.0))
     network = PopulationStudent(*ones, jnp.asarray(0.0))
     with pytest.raises(ValueError, match="half_mse"):
-        network.value_and_gradient(lambda p, y, w: p.sum(), *ones[:3])
+        network.value_and_gradient(lambda p, y, w: p.sum(), *ones[:2], jnp.ones(2))

@@ -1,4 +1,4 @@
-"""Limits: infinitely many samples, infinitely many neurons, a start of size 0."""
+"""Asymptotics: infinitely many samples or neurons, and a start of size 0."""
 
 import lazy_loader
 

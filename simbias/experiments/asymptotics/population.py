@@ -17,7 +17,9 @@ arXiv:2410.02348, gives the two regressions.
 """
 
 import functools
+from collections.abc import Callable
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,7 +27,8 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.claims import Claims, largest_of, mean_of, median_of, slope_of
+from simbias.analysis.slope_along import slope_in_log
+from simbias.claims import Claims, largest_of, mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
@@ -80,7 +83,7 @@ experiment = presets(
         name="population",
         make=make,
         cell={"n": (10, 20, 40, 80, 160, 320)},
-        seeds=12,
+        seeds=30,
         shared=("n",),
         flow=ReluFlow(rtol=1e-4),
         loss=half_mse,
@@ -115,11 +118,13 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
         teacher = (jnp.full((1, d), d**-0.5), jnp.ones((1, 1)), 1.0)
         found = [_of_a_seed(jnp.asarray(w[:, i]), times, teacher) for i in ds["seed"]]
     apart, left = (np.stack(one) for one in zip(*found, strict=True))
-    return ds[[]].assign(
-        distance=(("seed", "n", "time"), apart), left=(("seed", "time"), left)
-    )
+    values = {"distance": ("seed", "n", "time"), "left": ("seed", "time")}
+    found = dict(zip(values, (apart, left), strict=True))
+    coords = {k: ds[k] for k in ds.coords if k != "status"}
+    return xr.Dataset({k: (dims, found[k]) for k, dims in values.items()}, coords)
 
 
+@eqx.filter_jit
 def _of_a_seed(
     w: Float[Array, "n t m e"], times: Float[Array, " t"], teacher: Neurons
 ) -> tuple[Float[Array, "n t"], Float[Array, " t"]]:
@@ -130,13 +135,13 @@ def _of_a_seed(
     apart = lambda w, a, v, b: population_distance(relu(w, a), relu(v, b))
     along = jax.vmap(jax.vmap(apart), (0, 0, None, None))
     left = jax.vmap(lambda w, a: population_distance(relu(w, a), teacher))
-    return jax.jit(along)(incoming, outgoing, *limit), jax.jit(left)(*limit)
+    return along(incoming, outgoing, *limit), left(*limit)
 
 
 def law(ds: xr.Dataset) -> xr.DataArray:
     """The excess risk of two regressions, 2dσ²/(n − 2d − 2), along n."""
     d, variance = int(ds["d"]), float(ds["sigma"]) ** 2
-    risk = two_group_law(ds["n"].values, d, variance)[1] - variance
+    risk = two_group_law(ds["n"].values.astype(float), d, variance)[1] - variance
     return xr.DataArray(risk, {"n": ds["n"]}, ("n",))
 
 
@@ -154,6 +159,7 @@ figure = Panels(
         spread="none",
         xscale="log",
         yscale="log",
+        xlim=(4, None),
         ylim=(1e-5, None),
         xlabel="time t",
         ylabel="distance to n = ∞",
@@ -180,17 +186,22 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """The law of the distance in n, and its control."""
     seen, last = numbers(ds), float(ds["time"][-1])
     d, ratio = int(ds["d"]), seen["distance"] / law(ds)
-    large = seen["distance"].sel(n=ds["n"] >= 8 * d)
-    logs, rows = np.log(large["n"].values), []
+    is_large = ds["n"] >= 8 * d
     few = functools.partial(at, dim="n", value=4 * d)
+    rows = []
     for time in (PLATEAU, END):
         now, when = functools.partial(at, dim="time", value=time), f"t = {time:g}"
-        medians = np.log(now(large).median("seed"))
+        exponent = functools.partial(_exponent, when=now, is_large=is_large)
         rows += [
-            slope_of(
-                f"exponent of the distance in n ≥ 8d, {when}",
-                logs,
-                medians,
+            mean_of(
+                f"exponent of the distance over the law in n ≥ 8d, {when}",
+                exponent(ratio),
+                (-0.2, 0.2),
+                LAW,
+            ),
+            mean_of(
+                f"exponent of the distance in n ≥ 8d, without − 2d − 2, {when}",
+                exponent(seen["distance"]),
                 (-1.2, -0.8),
                 CLT,
             ),
@@ -212,5 +223,14 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         largest_of(text, at(seen["left"], "time", PLATEAU), (0, 1e-3), "derived")
     )
     return Claims(
-        needs={"three sizes n ≥ 8d": logs.size > 2, f"t ≥ {END:g}": last >= END}
+        needs={
+            "three sizes n ≥ 8d": int(is_large.sum()) > 2,
+            f"t ≥ {END:g}": last >= END,
+        }
     ).rows(*rows)
+
+
+def _exponent(
+    values: xr.DataArray, when: Callable[..., xr.DataArray], is_large: xr.DataArray
+) -> xr.DataArray:
+    return slope_in_log(np.log(when(values).sel(n=is_large)), "n")
