@@ -233,4 +233,4 @@ def claims(ds: xr.Dataset) -> list[Claim]:
 def _exponent(
     values: xr.DataArray, when: Callable[..., xr.DataArray], is_large: xr.DataArray
 ) -> xr.DataArray:
-    return slope_in_log(np.log(when(values).sel(n=is_large)), "n")
+    return slope_in_log(xr.ufuncs.log(when(values).sel(n=is_large)), "n")
