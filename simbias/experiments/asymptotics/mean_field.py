@@ -23,12 +23,12 @@ import math
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.claims import Claims, slope_of
+from simbias.analysis.slope_along import slope_in_log
+from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
@@ -83,7 +83,7 @@ experiment = presets(
             "m": (25, 50, 100, 200, 400),
             "initial": ("balanced", "standard"),
         },
-        seeds=20,
+        seeds=40,
         shared=("m", "initial"),
         flow=ReluFlow(rtol=1e-4),
         loss=half_mse,
@@ -134,17 +134,16 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Exponents of the distance in the width at three times, and of the control."""
-    medians = distances(ds).median("seed")
-    logs, rows = np.log(medians["m"].values), []
+    """Mean over seeds of the exponent in the width at three times, and of the control."""
+    exponents, rows = slope_in_log(xr.ufuncs.log(distances(ds)), "m"), []
     for time in (0.0, 1.0, END):
-        now = at(medians, "time", time)
+        now = at(exponents, "time", time)
         for initial, text, band, source in (
             ("balanced", "exponent of the distance in m", (-0.65, -0.35), LAW),
             ("standard", "control, torch's start: the exponent", (-0.2, 0.2), CONTROL),
         ):
-            seen = np.log(at(now, "initial", initial))
-            rows.append(slope_of(f"{text}, t = {time:g}", logs, seen, band, source))
+            seen = at(now, "initial", initial)
+            rows.append(mean_of(f"{text}, t = {time:g}", seen, band, source))
     return Claims(
         needs={
             "three widths": ds.sizes["m"] > 2,
