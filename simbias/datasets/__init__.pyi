@@ -27,6 +27,7 @@ from .separable.orthogonally_separable import (
 from .separable.symmetric_separable import symmetric_separable as symmetric_separable
 from .separable.xor_clusters import xor_clusters as xor_clusters
 from .shortcuts.slabs import slabs as slabs
+from .teachers.committee import committee as committee
 from .teachers.gaussian_teacher import gaussian_teacher as gaussian_teacher
 from .teachers.sine_on_disc import sine_on_disc as sine_on_disc
 from .teachers.stewart_1d import stewart_1d as stewart_1d

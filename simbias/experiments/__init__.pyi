@@ -6,6 +6,7 @@ from .alignment import stewart_snapshots as stewart_snapshots
 from .alignment import stragglers as stragglers
 from .alignment import three_points as three_points
 from .asymptotics import mean_field as mean_field
+from .asymptotics import one_pass as one_pass
 from .asymptotics import population as population
 from .boolean import cantor as cantor
 from .boolean import parity as parity

@@ -67,6 +67,7 @@ from .neurons.incoming_weights import IncomingWeights as IncomingWeights
 from .neurons.negative_live_mass import NegativeLiveMass as NegativeLiveMass
 from .neurons.neuron_cosine import NeuronCosine as NeuronCosine
 from .neurons.neuron_weights import NeuronWeights as NeuronWeights
+from .neurons.order_parameters import OrderParameters as OrderParameters
 from .neurons.parameter_norm import ParameterNorm as ParameterNorm
 from .pairs.accuracy_of_each import AccuracyOfEach as AccuracyOfEach
 from .pairs.gaussian_path import GaussianPath as GaussianPath

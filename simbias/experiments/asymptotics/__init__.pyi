@@ -1,2 +1,3 @@
 from . import mean_field as mean_field
+from . import one_pass as one_pass
 from . import population as population

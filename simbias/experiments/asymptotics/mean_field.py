@@ -134,7 +134,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Mean over seeds of the exponent in the width at three times, and of the control."""
+    """Exponents in the width, means over seeds, at three times; and of the control."""
     exponents, rows = slope_in_log(xr.ufuncs.log(distances(ds)), "m"), []
     for time in (0.0, 1.0, END):
         now = at(exponents, "time", time)
