@@ -122,6 +122,7 @@ figure = Panels(
         x=lambda ds: distances(ds)["m"],
         colour="time",
         is_graded=True,
+        spread="none",
         facet="initial",
         xscale="log",
         yscale="log",

@@ -130,18 +130,20 @@ figure = Panels(
         yscale="log",
         xlabel="α = steps/d",
         ylabel="population loss",
-        laws=(Law(lambda part: part["law"].isel(d=-1).median("seed"), "equations"),),
+        laws=(Law(lambda part: part["law"].isel(d=-1).median("seed"), "equations, largest d"),),
     ),
     Curves(
         lambda part: part["distance"].isel(alpha=slice(1, None)),
         x="d",
         colour="alpha",
         is_graded=True,
+        spread="none",
         xscale="log",
         yscale="log",
-        ylabel="distance of overlaps to the equations",
+        ylabel="distance to the equations",
     ),
     names={"alpha": "α", "d": "d"},
+    across=2,
     of=numbers,
 )
 
