@@ -30,6 +30,8 @@ import numpy as np
 import xarray as xr
 from _results import machine, written
 
+from simbias.analysis.effects import observed_stages
+from simbias.analysis.spearman import row_correlations
 from simbias.core import Status
 from simbias.experiments import bias_matrix, interpolating_samples, threshold_scaling
 from simbias.results import is_finished, open_result
@@ -187,6 +189,7 @@ def counts(ds: xr.Dataset) -> dict[str, int]:
 def of_matrix(ds: xr.Dataset) -> dict[str, Any]:
     """What the matrix says: verdicts, and on what they depend."""
     table = bias_matrix.table(ds)
+    stages = observed_stages(table, "bias")
     shapes = {setting.split()[2] for setting in map(str, ds["setting"].values)}
     wide = "wide512" if "wide512" in shapes else "wide"
     gap = bias_matrix.paired_differences(ds, wide)
@@ -204,11 +207,11 @@ def of_matrix(ds: xr.Dataset) -> dict[str, Any]:
             collections.Counter(v for v in np.ravel(table["why"]).tolist() if v)
         ),
         f"{wide}_less_deep": {k: of_bias(gap.sel(bias=k)) for k in biases},
-        "stages": {k: rounded(bias_matrix.stages(table).sel(bias=k)) for k in biases},
+        "stages": {k: rounded(stages.sel(bias=k)) for k in biases},
     }
     if wide == "wide":
         shared = bias_matrix.dependence(ds)
-        together = bias_matrix.together(table)
+        together = row_correlations(table["value"], "bias", "setting")
         found["shares"] = {
             k: {
                 str(source): rounded([of.sel(source=source)[e] for e in _ENDS])

@@ -18,9 +18,7 @@ changes one factor at a time.  Learning rates were chosen before, see
 `benchmarks/matrix_rates.py`.
 
 `table(ds)` is the matrix with its intervals, stages and the columns of the lecture
-page.  From it, `together` computes which biases appear together, `broken` which
-disappear under another optimiser, and `stages` when each is first observed.
-`paired_differences(ds)` compares wide and deep networks on the same samples.
+page.  `paired_differences(ds)` compares wide and deep networks on the same samples.
 `foretold_table(ds)` says whether the first tangent kernel predicts the order.
 
 Reference: project page "Quantifying modern inductive biases for deep learning", CS826;
@@ -37,10 +35,9 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.figure import Figure
 
 from simbias import datasets
-from simbias.analysis.effects import effect_matrix, observed_stages
+from simbias.analysis.effects import effect_matrix
 from simbias.analysis.parts import with_axes
-from simbias.analysis.spearman import row_correlations
-from simbias.analysis.verdicts import effect_table, lost_verdicts
+from simbias.analysis.verdicts import effect_table
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_steps
@@ -184,28 +181,13 @@ def table(ds: xr.Dataset) -> xr.Dataset:
     page = lecture_page()
     said = [page[str(v)] for v in found["bias"].values]
     columns = {k: ("bias", [one[k] for one in said]) for k in said[0]}
-    return found.assign_coords(columns)
+    return found.assign_coords(columns).transpose(*AXES)
 
 
 def lecture_page() -> dict[str, dict[str, str]]:
     """What the lecture page says of each bias, by column."""
     file = importlib.resources.files(__package__ or "") / "_lecture.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
-def together(table: xr.Dataset) -> xr.Dataset:
-    """Which biases appear together: `row_correlations` over settings and optimisers."""
-    return row_correlations(table["value"], "bias", "setting")
-
-
-def stages(table: xr.Dataset) -> xr.DataArray:
-    """When each bias is first observed: `observed_stages`."""
-    return observed_stages(table, "bias")
-
-
-def broken(table: xr.Dataset) -> list[tuple[str, ...]]:
-    """Bias, setting, optimiser, verdict: entries observed under GD but not there."""
-    return lost_verdicts(table["verdict"].transpose(*AXES), "flow.optimiser", "gd")
 
 
 def foretold_table(ds: xr.Dataset) -> xr.Dataset:
@@ -241,7 +223,7 @@ def figure(ds: xr.Dataset) -> Figure:
     The letter in a square is the first stage at which the bias is observed; the verdict
     may be about another stage.
     """
-    found = table(ds).transpose(*AXES)
+    found = table(ds)
     if is_full(ds):
         return full_figure(found, dependence(ds))
     return verdict_squares(found, ROWS, names=_NAMES, heading=_heading)

@@ -11,7 +11,10 @@ from matplotlib.figure import Figure
 from matrix_rates import TENTH
 
 from simbias.analysis.at_stage import STAGES, at_stage
+from simbias.analysis.effects import observed_stages
 from simbias.analysis.parts import with_axes
+from simbias.analysis.spearman import row_correlations
+from simbias.analysis.verdicts import lost_verdicts
 from simbias.datasets.biases._laws import inputs, positions
 from simbias.datasets.biases.circle_waves import FREQUENCIES
 from simbias.datasets.biases.component_sum import VARIANCES
@@ -229,7 +232,13 @@ def test_the_matrix_tells_an_effect_from_none_and_says_since_when():
     table = bias_matrix.table(_fake())
     assert table["verdict"].values.ravel().tolist() == ["observed", "absent"]
     assert table["stage"].values.ravel().tolist() == ["early", ""]
-    assert bias_matrix.broken(table) == [("low_dim", QUICK[0], "adam", "absent")]
+    assert lost_verdicts(table["verdict"], "flow.optimiser", "gd") == [
+        ("low_dim", QUICK[0], "adam", "absent")
+    ]
+
+
+def together(table):
+    return row_correlations(table["value"], "bias", "setting")
 
 
 def _table(values):
@@ -242,27 +251,27 @@ def _table(values):
 
 def test_biases_that_rise_together_have_the_correlation_one():
     rise = np.arange(32.0).reshape(8, 4)
-    seen = bias_matrix.together(_table([rise, rise**3]))
+    seen = together(_table([rise, rise**3]))
     at = {"bias": "low_dim", "other": "weights"}
     assert [seen[k].sel(at).item() for k in ("rho", "low", "high")] == [1, 1, 1]
-    seen = bias_matrix.together(_table([rise, -rise]))
+    seen = together(_table([rise, -rise]))
     assert seen["rho"].sel(at).item() == -1
 
 
 def test_optimisers_of_one_setting_are_no_further_settings():
     # Two settings, each of four optimisers that agree: no interval.
     rise = np.repeat([[0.0], [1.0]], 4, axis=1) + 1e-3 * np.arange(4)
-    seen = bias_matrix.together(_table([rise, rise])).isel(bias=0, other=1)
+    seen = together(_table([rise, rise])).isel(bias=0, other=1)
     assert seen["rho"].item() == 1
     assert np.isnan(seen["low"].item())
     # Eight: settings of noise have a wide one, which as 32 cells would be narrow.
     noise = np.random.default_rng(0).normal(size=(2, 8, 1)) + np.zeros((1, 1, 4))
-    seen = bias_matrix.together(_table(noise)).isel(bias=0, other=1)
+    seen = together(_table(noise)).isel(bias=0, other=1)
     assert seen["high"].item() - seen["low"].item() > 0.8
 
 
 def test_few_cells_have_no_correlation():
-    seen = bias_matrix.together(_table(np.arange(8.0).reshape(2, 1, 4)))
+    seen = together(_table(np.arange(8.0).reshape(2, 1, 4)))
     assert np.isnan(seen["rho"].values).all()
 
 
@@ -382,5 +391,5 @@ def test_shares_need_all_settings():
 
 
 def test_stages_are_shares_of_the_entries_that_are_observed():
-    seen = bias_matrix.stages(bias_matrix.table(_fake()))
+    seen = observed_stages(bias_matrix.table(_fake()), "bias")
     assert seen.sel(bias="low_dim").values.tolist() == [0, 1, 0, 0]

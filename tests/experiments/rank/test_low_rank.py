@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 import simbias
+from simbias.analysis.slope_along import slope_in_log
 from simbias.core import Dataset
 from simbias.datasets.separable.blobs import blobs
 from simbias.experiments.rank import (
@@ -22,7 +23,6 @@ from simbias.experiments.rank import (
     low_rank_targets,
     low_rank_weights,
 )
-from simbias.experiments.rank._depth import slope_in_log
 from simbias.experiments.rank._layers import (
     drift,
     slow_cross_entropy,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from simbias.experiments._times import rate_of
 from simbias.experiments.sensitivity import sensitivity_training
 from simbias.measures.risk.test_sign_accuracy import TestSignAccuracy
 from simbias.numerics.boolean_sensitivity import sensitivity
@@ -47,7 +48,7 @@ def test_the_sizes_of_the_paper_are_planned_with_strings_that_are_drawn():
     assert data.test.x.shape == (10_000, 40)
     assert plan.size == 20
     ds = xr.Dataset(coords={"flow.rate": chosen.cell["flow.rate"]})
-    steps = chosen.times[-1] / sensitivity_training.rate(ds)
+    steps = chosen.times[-1] / rate_of(ds, sensitivity_training.RATE)
     # 1500 epochs of 60 batches.
     assert steps == pytest.approx(1500 * 30_000 / chosen.flow.batch)
 
