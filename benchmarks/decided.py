@@ -1,6 +1,6 @@
 """What do more seeds decide of the claims that are inconclusive at the quick size?
 
-    python benchmarks/decided.py [NAME ...] [--budget 2m] [--runs FOLDER]
+    python benchmarks/decided.py [NAME ...] [--budget 5m] [--limit 10m] [--runs FOLDER]
     python benchmarks/decided.py --smallest
 
 Runs `simbias check --decide` for every stored check with an inconclusive claim, the one
@@ -28,6 +28,7 @@ from typing import Any
 from _results import machine, written
 
 from simbias.analysis.seeds_to_decide import seeds_to_decide
+from simbias.cli._budget import seconds_of
 from simbias.core import VERDICTS, Claim, Estimate
 from simbias.preset_names import run_name
 
@@ -56,15 +57,13 @@ _SECONDS = {
     "threshold-sgd": 113.3,
     "threshold_scaling": 138.0,
 }
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-# Of the budget, after which the process is stopped.
-_TIMES = 3.0
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--budget", default="2m")
+    parser.add_argument("--budget", default="5m")
+    parser.add_argument("--limit", default="10m")
     parser.add_argument("--runs", type=pathlib.Path)
     parser.add_argument("--results", type=pathlib.Path, default=RESULTS / "decided")
     parser.add_argument("--smallest", action="store_true")
@@ -80,7 +79,8 @@ def main() -> None:
             place = results / f"{name}.json"
             if not place.exists():
                 try:
-                    found = decided(before[name], options.budget, runs)
+                    limit = seconds_of(options.limit)
+                    found = decided(before[name], options.budget, limit, runs)
                 except RuntimeError as error:  # such as images that are missing
                     print(error, flush=True)
                     continue
@@ -130,10 +130,11 @@ def times_to_decide(claim: dict[str, Any]) -> float:
     return math.inf if needed is None else needed / 1000
 
 
-def decided(check: dict[str, Any], budget: str, runs: pathlib.Path) -> dict[str, Any]:
+def decided(
+    check: dict[str, Any], budget: str, limit: float, runs: pathlib.Path
+) -> dict[str, Any]:
     """The check with more seeds, and what it took; no claims if it was stopped."""
     name, preset = check["experiment"], check["preset"]
-    limit = _TIMES * float(budget[:-1]) * _UNITS[budget[-1]]
     options = ["check", name, "--preset", preset, "--decide", "--budget", budget]
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "claims.json"
