@@ -10,6 +10,7 @@ from .boolean import parity as parity
 from .boolean import parity_gradient as parity_gradient
 from .boolean import parity_sparse as parity_sparse
 from .deep import deep_alignment as deep_alignment
+from .deep import deep_low_rank as deep_low_rank
 from .deep import deep_threshold as deep_threshold
 from .deep import sliding_share as sliding_share
 from .interpolation import interpolating_samples as interpolating_samples

@@ -38,12 +38,13 @@ from simbias.claims import (
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
 from simbias.experiment_presets import presets
+from simbias.experiments._slow_losses import slow_logistic
 from simbias.experiments.deep._methods import LARGE_RATE, METHODS, Method
-from simbias.experiments.rank._layers import LE, slow_logistic
 from simbias.figures import Curves, Panels, Points
 from simbias.measures import LayerAlignment, LayerNorms, Margin, StableRanks
 from simbias.networks import mlp
 
+LE = "Le & Jegelka (2022), arXiv:2201.11968"
 METHOD = "flow.method"
 AXES = (METHOD,)
 EXACT, MIDDLE, SMALL = tuple(METHODS)[0], tuple(METHODS)[-2], tuple(METHODS)[-1]
