@@ -11,6 +11,19 @@ from simbias.dataset import Dataset
 from simbias.network import Loss
 
 
+class EventKind(enum.IntEnum):
+    """What a neuron does at an activation boundary; up is to z > 0.
+
+    In the events that exact flows write down; 0 stands for none.
+    """
+
+    CROSSES_UP = 1
+    CROSSES_DOWN = 2
+    SLIDES = 3
+    LEAVES_UP = 4
+    LEAVES_DOWN = 5
+
+
 class Status(enum.IntEnum):
     """Why a member is where it is.  Stored as CF flag values."""
 

@@ -174,6 +174,7 @@ LONGEST = (
     "distributional_clones",
     "distributional_images",
     "deep_alignment",
+    "deep_low_rank",
     "deep_threshold",
     "dominoes",
     "dominoes-fashion",
@@ -268,6 +269,7 @@ SMALL = [
 FEW_SEEDS = (
     "cantor",
     "deep_alignment",
+    "deep_low_rank",
     "deep_threshold",
     "distributional",
     "distributional_clones",

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float, Int
 
-from simbias.flows._shared.event_kinds import EventKind
+from simbias.core import EventKind
 from simbias.verbs.kept_networks import one_of_each
 
 CROSSING = (EventKind.CROSSES_UP, EventKind.CROSSES_DOWN)

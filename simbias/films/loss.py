@@ -3,11 +3,11 @@
 import numpy as np
 from matplotlib.axes import Axes
 
+from simbias.core import EventKind
 from simbias.figures.style import COLOURS
 from simbias.films.events import CROSSING, LEAVING, Events
 from simbias.films.panel import Panel, Show
 from simbias.films.training import Training
-from simbias.flows._shared.event_kinds import EventKind
 
 # Times that span more than this factor are drawn on a logarithmic axis.
 _WIDE = 50

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import simbias
+from simbias.core import EventKind
 from simbias.figures.style import blank, style
 from simbias.films.activation_boundaries import activation_boundaries
 from simbias.films.boundary import boundary
 from simbias.films.events import Events, events_of
 from simbias.films.training import Training
 from simbias.flows import DeepReluFlow
-from simbias.flows._shared.event_kinds import EventKind
 from simbias.losses import half_mse
 from simbias.networks import Mlp, balanced, mlp
 

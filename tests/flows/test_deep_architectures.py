@@ -107,20 +107,20 @@ def ends(net, data, time):
 
 
 @pytest.mark.parametrize(
-    ("make", "inputs", "seed"),
+    ("make", "inputs", "time"),
     [
-        pytest.param(residual, 3, 1, id="residual"),
-        pytest.param(small_convolution, 16, 2, id="convolution"),
-        pytest.param(pooled, 3, 3, id="max pooling"),
+        pytest.param(residual, 3, 4.0, id="residual"),
+        pytest.param(small_convolution, 16, 4.0, id="convolution"),
+        pytest.param(pooled, 3, 12.0, id="max pooling"),
     ],
 )
 @pytest.mark.slow
-def test_other_architectures_follow_small_euler_steps(make, inputs, seed):
-    rng = np.random.default_rng(seed)
+def test_other_architectures_follow_small_euler_steps(make, inputs, time):
+    rng = np.random.default_rng(1)
     net = make(rng)
     x, y = rng.standard_normal((6, inputs)), rng.standard_normal((6, 1))
     data = sample(x, y)
-    flow_end, state, end, error = ends(net, data, 4.0)
+    flow_end, state, end, error = ends(net, data, time)
     assert state.status == Status.RUNNING
     assert int(state.stats["crossings"]) + int(state.stats["slides"]) > 3
     assert error < 1e-4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from _deep_problems import distance, flat, flowed, problem
 
-from simbias.flows._shared.event_kinds import EventKind
+from simbias.core import EventKind
 from simbias.flows.deep_relu_flow import DeepReluFlow
 
 ROOM = 400

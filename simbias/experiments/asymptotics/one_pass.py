@@ -130,7 +130,12 @@ figure = Panels(
         yscale="log",
         xlabel="α = steps/d",
         ylabel="population loss",
-        laws=(Law(lambda part: part["law"].isel(d=-1).median("seed"), "equations, largest d"),),
+        laws=(
+            Law(
+                lambda part: part["law"].isel(d=-1).median("seed"),
+                "equations, largest d",
+            ),
+        ),
     ),
     Curves(
         lambda part: part["distance"].isel(alpha=slice(1, None)),

@@ -19,7 +19,6 @@ Reference: Le & Jegelka (2022), arXiv:2201.11968; sizes and samples are ours.
 """
 
 import math
-from functools import partial
 
 import jax
 import numpy as np
@@ -38,12 +37,13 @@ from simbias.claims import (
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
 from simbias.experiment_presets import presets
+from simbias.experiments._slow_losses import slow_logistic
 from simbias.experiments.deep._methods import LARGE_RATE, METHODS, Method
-from simbias.experiments.rank._layers import LE, slow_logistic
 from simbias.figures import Curves, Panels, Points
 from simbias.measures import LayerAlignment, LayerNorms, Margin, StableRanks
 from simbias.networks import mlp
 
+LE = "Le & Jegelka (2022), arXiv:2201.11968"
 METHOD = "flow.method"
 AXES = (METHOD,)
 EXACT, MIDDLE, SMALL = tuple(METHODS)[0], tuple(METHODS)[-2], tuple(METHODS)[-1]
@@ -108,36 +108,47 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
     `has_fitted`: the networks that classify the whole sample under every method.
     """
     norm, rank = ds["norm"], ds["stable_rank"]
+    linear = rank.isel(layer=slice(DEPTH - LINEAR, None)).max("layer")
+    gap = abs(linear - at(linear, METHOD, EXACT))
     apart = norm.diff("layer")
     change = abs(apart - apart.isel(time=0)).max(["layer", "time"], skipna=False)
     exact = at(norm, METHOD, EXACT).isel(time=-1)
     length = lambda v: np.sqrt((v**2).sum("layer", skipna=False))
     return ds.assign(
         has_fitted=(ds["margin"].isel(time=-1) > 0).all(METHOD),
-        linear_rank=rank.isel(layer=slice(DEPTH - LINEAR, None)).max("layer"),
+        linear_rank=linear,
         inner_rank=rank.isel(layer=1),
         pair=ds["alignment"].isel(pair=-1),
+        gap=gap.where(gap > 0),
         ratio=np.sqrt(norm.max("layer") / norm.min("layer")),
         change=change / norm.isel(time=-1).max("layer", skipna=False),
         distance=length(norm.isel(time=-1) - exact) / length(exact),
     )
 
 
-_of_method = partial(Curves, colour=METHOD, xlabel="time")
+_of_flow = lambda name: lambda ds: at(ds[name], METHOD, EXACT)
+_of_steps = lambda name: lambda ds: ds[name].sel({METHOD: [*USED[1:]]})
 figure = Panels(
-    _of_method("linear_rank", ylabel="stable rank, last two", ylim=(0.95, 2)),
-    _of_method("inner_rank", ylabel="stable rank, W_2", ylim=(0.95, 3)),
-    _of_method("ratio", ylabel="largest / smallest ‖W_l‖_F"),
+    Curves(_of_flow("linear_rank"), ylabel="stable rank, last two", ylim=(0.95, 3)),
+    Curves(_of_flow("inner_rank"), ylabel="stable rank, W_2", ylim=(0.95, 3)),
+    Curves(
+        _of_steps("gap"),
+        colour=METHOD,
+        first_colour=1,
+        yscale="log",
+        ylabel="|rank of last two − that of the flow|",
+    ),
     Points(
         "change",
         x=METHOD,
         is_joined=False,
         xlabel="",
-        ylabel="relative change of ‖W_{l+1}‖² − ‖W_l‖²",
+        ylabel="change of ‖W_{l+1}‖² − ‖W_l‖²",
         yscale="log",
     ),
     of=numbers,
     across=2,
+    xlabel="time",
     names={METHOD: {name: name.replace(", ", "\n") for name in USED}},
     size=(5.2, 3.6),
 )

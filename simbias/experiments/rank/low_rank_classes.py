@@ -20,8 +20,9 @@ from simbias.claims import largest_of, share_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
 from simbias.experiment_presets import presets
+from simbias.experiments._slow_losses import slow_cross_entropy
 from simbias.experiments._times import log_times
-from simbias.experiments.rank._layers import CLOCK, slow_cross_entropy
+from simbias.experiments.rank._layers import CLOCK
 from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import log_cross_entropy

@@ -27,8 +27,9 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import blobs
 from simbias.experiment_presets import presets
 from simbias.experiments._draws import samples
+from simbias.experiments._slow_losses import slow_logistic
 from simbias.experiments._times import log_times
-from simbias.experiments.rank._layers import CLOCK, JI, slow_logistic
+from simbias.experiments.rank._layers import CLOCK, JI
 from simbias.figures import Curves, Law, Panels
 from simbias.flows.gradient_flow import PRECISE, GradientFlow
 from simbias.losses import log_logistic

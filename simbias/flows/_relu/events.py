@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._shared.event_kinds import EventKind
+from simbias.core import EventKind
 
 # Places of one neuron in one step.
 PLACES = 64

@@ -13,6 +13,7 @@ import simbias
 from simbias.analysis.slope_along import slope_in_log
 from simbias.core import Dataset
 from simbias.datasets.separable.blobs import blobs
+from simbias.experiments._slow_losses import slow_cross_entropy, slow_logistic
 from simbias.experiments.rank import (
     low_rank_classes,
     low_rank_embeddings,
@@ -23,11 +24,7 @@ from simbias.experiments.rank import (
     low_rank_targets,
     low_rank_weights,
 )
-from simbias.experiments.rank._layers import (
-    drift,
-    slow_cross_entropy,
-    slow_logistic,
-)
+from simbias.experiments.rank._layers import drift
 from simbias.experiments.rank._matrices import low_rank_target
 from simbias.experiments.rank._samples import two_classes
 from simbias.experiments.rank._stack import stack
