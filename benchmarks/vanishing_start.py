@@ -32,7 +32,10 @@ from simbias.networks.two_layer import TwoLayer
 
 N, D, M = 8, 3, 12
 GROWN, LATER = 1e-2, 3000.0
-LIMIT, FLOW = VanishingStart(rtol=1e-6), ReluFlow(rtol=1e-6, decouple=True)
+LIMIT, FLOW = (
+    VanishingStart(rtol=1e-6, max_steps=5000),
+    ReluFlow(rtol=1e-6, decouple=True),
+)
 
 
 def main() -> None:
@@ -50,12 +53,10 @@ def main() -> None:
         data, network, about = problem(seed)
         begin = time.perf_counter()
         state = jax.block_until_ready(limit(network, data))
-        rows.append({"seed": seed, **about, **seen(state)})
-        rows[-1]["seconds"] = time.perf_counter() - begin
+        seconds = {"seconds": time.perf_counter() - begin}
         is_over = state.status in (Status.CONVERGED, Status.STATIONARY)
         runs = [against(state, network, data, scale) for scale in scales if is_over]
-        rows[-1]["runs"] = runs
-        print(seed, rows[-1], flush=True)
+        rows.append({"seed": seed, **about, **seen(state), **seconds, "runs": runs})
     out = {**machine(), "summary": summary(rows, scales), "rows": rows}
     written(options.json, out)
 
@@ -72,7 +73,8 @@ def problem(seed: int) -> tuple[Dataset, TwoLayer, dict]:
         y[:n, 0] = rng.normal(size=n)
     a = np.where(rng.random((M, 1)) < 0.5, -1.0, 1.0)
     weight = (np.arange(N) < n).astype(float)
-    data = Dataset(*map(jnp.asarray, (x, y, weight, y, np.zeros((0, D)))))
+    target, none = jnp.asarray(y), jnp.zeros((0, D))
+    data = Dataset(jnp.asarray(x), target, jnp.asarray(weight), target, none)
     w = jnp.asarray(w / np.linalg.norm(w, axis=1, keepdims=True))
     about = {"n": n, "d": d, "has_teacher": bool(is_taught)}
     return data, TwoLayer(w, jnp.asarray(a)), about
@@ -147,7 +149,7 @@ def against(state, network, data, scale: float) -> dict:
 
 def summary(rows: list[dict], scales: tuple[float, ...]) -> dict:
     """Shares and quantiles over the problems whose limit has ended."""
-    out = {"statuses": {k: sum(r["status"] == k for r in rows) for k in STATUSES}}
+    out: dict = {"statuses": {k: sum(r["status"] == k for r in rows) for k in STATUSES}}
     for i, scale in enumerate(scales):
         runs = [r["runs"][i] for r in rows if r["runs"]]
         same = [r["has_order"] and r["same_count"] for r in runs]

@@ -12,12 +12,9 @@ from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.flows._relu.frozen_field import extended_sample
 from simbias.flows._relu.norms import positive_or_one, unit_rows
-from simbias.flows._relu.weights import weights, with_weights
-from simbias.flows._shared.objective import choose, where_status
-from simbias.flows._shared.step_clock import clock
-from simbias.flows._vanishing.landing import landed
-from simbias.flows._vanishing.paused import step_without
-from simbias.flows._vanishing.saddle import (
+from simbias.flows._relu.vanishing.landing import landed
+from simbias.flows._relu.vanishing.paused import step_without
+from simbias.flows._relu.vanishing.saddle import (
     LEAVING,
     REST,
     TINY,
@@ -30,6 +27,9 @@ from simbias.flows._vanishing.saddle import (
     only_grow,
     resized,
 )
+from simbias.flows._relu.weights import weights, with_weights
+from simbias.flows._shared.objective import choose, where_status
+from simbias.flows._shared.step_clock import clock
 from simbias.flows.relu_flow import ReluFlow
 from simbias.limits.neurons import lacks
 from simbias.numerics.conditionals import when
@@ -150,13 +150,16 @@ class VanishingStart(AbstractFlow):
         size = jnp.sum(data.weight * y) / positive_or_one(jnp.sum(data.weight * x))
         none = jnp.full(self.jumps, jnp.nan)
         saddle = Saddle(
-            orbit,
-            jnp.ones(len(w)),
-            jnp.zeros(len(w), bool),
-            jnp.sum(jnp.abs(r) * x),
-            jnp.sqrt(size),
-            jnp.int32(0),
-            *(none, none, none, none),
+            orbit=orbit,
+            exponent=jnp.ones(len(w)),
+            is_large=jnp.zeros(len(w), bool),
+            speed=jnp.sum(jnp.abs(r) * x),
+            size=jnp.sqrt(size),
+            count=jnp.int32(0),
+            time=none,
+            loss=none,
+            neuron=none,
+            leaving=none,
         )
         stats = {**orbit.stats, "jumps": jnp.int32(0)}
         zero = jnp.zeros((), clock())
@@ -199,7 +202,7 @@ class VanishingStart(AbstractFlow):
         rests = is_at_rest(saddle, moves) & (orbit.status == Status.RUNNING)
         r = orbit.memory.neurons.rates.residual[:, 0]
         is_fitted = jnp.sum(jnp.abs(r) * sample.norm_x) <= _INTERPOLATED * saddle.speed
-        arrive = when(lambda here, state: self._arrived(state, *here, loss))
+        arrive = when(lambda here, state: self._arrived(state, here, loss))
         context = (data, moves, is_fitted, until.astype(clock()))
         new = arrive(goes & (rests | is_fitted), context, new)
         return choose(goes, new, state)
@@ -207,13 +210,11 @@ class VanishingStart(AbstractFlow):
     def _arrived(
         self,
         state: FlowState,
-        data: Dataset,
-        moves: Motion,
-        is_fitted: Bool[Array, ""],
-        until: Float[Array, ""],
+        here: tuple[Dataset, Motion, Bool[Array, ""], Float[Array, ""]],
         loss: Loss,
     ) -> FlowState:
         """At a saddle: the next jump, `until`, or the end."""
+        data, moves, is_fitted, until = here
         saddle: Saddle = state.memory
         neurons = saddle.orbit.memory.neurons
         coming = next_jump(saddle, moves, jnp.sign(neurons.a[:, 0]))
@@ -255,7 +256,7 @@ class VanishingStart(AbstractFlow):
         return FlowState(orbit.network, now, status, stats, saddle)
 
     def _flow(self) -> ReluFlow:
-        return ReluFlow(rtol=self.rtol, max_steps=self.max_steps, decouple=False)
+        return ReluFlow(rtol=self.rtol, max_steps=self.max_steps)
 
 
 def _outputs(network: Any, data: Dataset) -> Float[Array, "n k"]:
