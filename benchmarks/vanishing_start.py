@@ -11,7 +11,8 @@ each λ and problem whose limit has ended:
 * the largest |t/ln(1/λ) − s| · ln(1/λ) over the jumps, which should stay bounded;
 * |f − f∞|/|f∞| on 200 points.
 
-    python benchmarks/vanishing_start.py [--json FILE|-] [--problems P] [--smallest]
+    python benchmarks/vanishing_start.py [--json FILE|-] [--problems P] [--minutes M]
+                                         [--smallest]
 """
 
 import argparse
@@ -34,14 +35,15 @@ N, D, M = 8, 3, 12
 GROWN, LATER = 1e-2, 3000.0
 LIMIT, FLOW = (
     VanishingStart(rtol=1e-6, max_steps=5000),
-    ReluFlow(rtol=1e-6, decouple=True),
+    ReluFlow(rtol=1e-6, decouple=True, max_steps=20_000),
 )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", default="-")
-    parser.add_argument("--problems", type=int, default=100)
+    parser.add_argument("--problems", type=int, default=1000)
+    parser.add_argument("--minutes", type=float, default=10.0, help="of the processor")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
@@ -50,6 +52,8 @@ def main() -> None:
         scales, count = (1e-20,), 1
     rows = []
     for seed in range(count):
+        if time.process_time() > 60 * options.minutes:
+            break
         data, network, about = problem(seed)
         begin = time.perf_counter()
         state = jax.block_until_ready(limit(network, data))
@@ -123,7 +127,8 @@ def against(state, network, data, scale: float) -> dict:
     """The flow from λ beside the limit."""
     of = seen(state)
     unit = float(-np.log(scale))
-    until = (1.2 * of["times"][-1] * unit if of["times"] else 0.0) + LATER
+    last_jump = of["times"][-1] * unit if of["times"] else 0.0
+    until = 1.2 * last_jump + LATER + 3 * float(state.memory.orbit.time)
     begin = time.perf_counter()
     last, grown = jax.block_until_ready(flow(network, data, scale, jnp.float64(until)))
     seconds = time.perf_counter() - begin
