@@ -12,7 +12,7 @@ each λ and problem whose limit has ended:
 * |f − f∞|/|f∞| on 200 points.
 
     python benchmarks/vanishing_start.py [--json FILE|-] [--problems P] [--minutes M]
-                                         [--smallest]
+                                         [--figure FILE] [--smallest]
 """
 
 import argparse
@@ -24,6 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from _results import machine, written
+from matplotlib.figure import Figure
 
 from simbias.core import Dataset, Status
 from simbias.flows.relu_flow import ReluFlow
@@ -44,6 +45,7 @@ def main() -> None:
     parser.add_argument("--json", default="-")
     parser.add_argument("--problems", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=10.0, help="of the processor")
+    parser.add_argument("--figure")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
@@ -63,6 +65,8 @@ def main() -> None:
         rows.append({"seed": seed, **about, **seen(state), **seconds, "runs": runs})
     out = {**machine(), "summary": summary(rows, scales), "rows": rows}
     written(options.json, out)
+    if options.figure:
+        figure(rows, scales).savefig(options.figure, dpi=120)
 
 
 def problem(seed: int) -> tuple[Dataset, TwoLayer, dict]:
@@ -169,6 +173,29 @@ def summary(rows: list[dict], scales: tuple[float, ...]) -> dict:
             "distance": quantiles(distance),
         }
     return out
+
+
+def figure(rows: list[dict], scales: tuple[float, ...]) -> Figure:
+    """Times of the jumps against 1/ln(1/λ), and how far the flow's end is."""
+    x = 1 / -np.log(np.array(scales))
+    fig = Figure(figsize=(9, 3.6), layout="constrained")
+    left, right = fig.subplots(1, 2)
+    shown = [r for r in rows if len(r["times"]) >= 2 and max(r["times"]) < 10]
+    shown = [r for r in shown if all(len(u["error"]) >= 2 for u in r["runs"])][:5]
+    for i, r in enumerate(shown):
+        for k in range(min(2, len(r["times"]))):
+            error = np.array([run["error"][k] for run in r["runs"]])
+            left.plot(x, r["times"][k] + error * x, "o-", color=f"C{i}", ms=4)
+            left.plot(0, r["times"][k], "*", color=f"C{i}", ms=9)
+    left.set(xlabel="1/ln(1/λ)", ylabel="t/ln(1/λ) at a jump", xlim=(-0.001, None))
+    left.set_title("first two jumps of five problems; stars: the limit", fontsize=9)
+    for r in rows:
+        if r["runs"] and len(r["runs"]) == len(scales):
+            distance = [max(run["distance"], 1e-8) for run in r["runs"]]
+            right.semilogy(x, distance, "o", color="C0", alpha=0.3, ms=4)
+    right.set(xlabel="1/ln(1/λ)", ylabel="|f − f∞|/|f∞| at the end")
+    right.set_title("one dot: one problem", fontsize=9)
+    return fig
 
 
 STATUSES = ("CONVERGED", "STATIONARY", "TIE", "MAX_STEPS", "CAPACITY", "NONFINITE")
