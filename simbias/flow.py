@@ -35,6 +35,7 @@ class Status(enum.IntEnum):
     STEP_TOO_SMALL = 5
     CAPACITY = 6
     STATIONARY = 7
+    TIE = 8
 
     @property
     def message(self) -> str:
@@ -59,6 +60,7 @@ _MESSAGES = {
     Status.STEP_TOO_SMALL: "The step fell below the spacing of floating point times.",
     Status.CAPACITY: "More events at once than the flow has room for.",
     Status.STATIONARY: "Is at a limit that is proven, with a loss above 0.",
+    Status.TIE: "Several groups of neurons leave a saddle at the same time.",
 }
 
 

@@ -23,7 +23,9 @@ def _flags(statuses: Iterable[Status]) -> dict[str, Any]:
 
 FLAGS = _flags(Status)
 # Of runs that were begun when there were fewer.
-EARLIER_FLAGS = (_flags(s for s in Status if s < Status.STATIONARY),)
+EARLIER_FLAGS = tuple(
+    _flags(s for s in Status if s < first) for first in (Status.STATIONARY, Status.TIE)
+)
 # What a flow counts -> that in words.
 COUNTS = {
     "accepted": "steps that were taken",
@@ -37,6 +39,7 @@ COUNTS = {
     "noninteracting": "steps in which every neuron was followed by itself",
     "aggregated": "steps of an aggregated network of few neurons",
     "by_class": "steps in which representatives of classes moved the network",
+    "jumps": "clusters of neurons that left a saddle",
     "nonunique_events": "how often the flow had more than one way to go on",
 }
 _AXES = {

@@ -61,7 +61,7 @@ def landing_point(network: Any, data: Dataset, loss: Loss) -> Landing:
     if neurons.is_output_frozen:
         ends = w + a[:, None] * found.drift, a
     else:
-        ends = _followed(w, a, found.drift)
+        ends = followed(w, a, found.drift)
     d, narrow = network.w.shape[1], lambda new, old: new.astype(old.dtype)
     at = dataclasses.replace(
         network,
@@ -74,7 +74,7 @@ def landing_point(network: Any, data: Dataset, loss: Loss) -> Landing:
     )
 
 
-def _followed(
+def followed(
     w: Float[Array, "m e"], a: Float[Array, " m"], c: Float[Array, "m e"]
 ) -> tuple[Float[Array, "m e"], Float[Array, " m"]]:
     """Neurons under w' = a c, a' = w·c for a time of 1."""

@@ -1,0 +1,1 @@
+"""Parts of the flow from a vanishing start."""
