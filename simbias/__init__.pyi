@@ -33,6 +33,7 @@ from .numerics.exact_numerics import exact_numerics as exact_numerics
 from .numerics.program_cache import cache_programs as cache_programs
 from .results import open_result as open_result
 from .verbs.compare import compare as compare
+from .verbs.derivative import derivative as derivative
 from .verbs.evaluate import evaluate as evaluate
 from .verbs.export import export as export
 from .verbs.initial import initial as initial
