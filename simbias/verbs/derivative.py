@@ -143,7 +143,7 @@ def derivative(
                 "`network` must be of ReLU or leaky ReLU: other networks have no "
                 f"events, got the activation {network.activation}."
             )
-        if bool(jnp.any((weights.w @ sample.x.T == 0) & (sample.weight > 0))):
+        if bool(jnp.any((weights.w @ sample.x.T == 0) & (sample.weight > 0)[None, :])):
             raise BadInput(
                 "`network` must not start on an activation boundary, w·x = 0: there "
                 "the flow has no derivative in the start."
@@ -330,8 +330,9 @@ def _field(
 
     gradient = jax.grad(value)(weights)
     w = _projected(-gradient.w, sample.x, pattern.pins)
-    w, a = w * problem.moves_w, -gradient.a * problem.moves_a
-    return _Weights(w, a)
+    zero = jnp.zeros_like
+    a = -gradient.a if problem.moves_a else zero(gradient.a)
+    return _Weights(w if problem.moves_w else zero(w), a)
 
 
 @eqx.filter_jit
