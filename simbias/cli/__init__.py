@@ -40,7 +40,7 @@ _COMMANDS = {
     "list": ("list_experiments.list_experiments", False),
     "ledger": ("ledger.ledger", False),
     "run": ("run.run", True),
-    "resume": ("run.resume", True),
+    "resume": ("resume.resume", True),
     "worker": ("worker.worker", True),
     "submit": ("submit.submit", True),
     "figure": ("figure.figure", True),

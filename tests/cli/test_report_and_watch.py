@@ -404,7 +404,7 @@ def test_the_page_beside_a_run_ends_with_it(folder, capsys):
 
 
 def test_no_page_is_beside_a_run_that_does_not_go_on(folder, capsys, monkeypatch):
-    monkeypatch.setattr("simbias.cli.run.live", None)
+    monkeypatch.setattr("simbias.cli._stored_run.live", None)
     assert command("run", "mine.py", "--out", "x", "--workers", "0", "--live") == 2
     assert "simbias watch x" in capsys.readouterr().err
     assert not (folder / "x").exists()

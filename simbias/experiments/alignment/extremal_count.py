@@ -206,10 +206,8 @@ def _with_noise(ds: xr.Dataset, sigma: float) -> list[Claim]:
         return mean_of(f"{text}, {where}", over, (1 - width, 1 + width), DERIVED)
 
     def share(text: str, is_true: xr.DataArray, law: float, width: float) -> Claim:
-        text, band = (
-            f"{text}, {law:.4f} by the law, {where}",
-            (law - width, law + width),
-        )
+        text = f"{text}, {law:.4f} by the law, {where}"
+        band = (law - width, law + width)
         return share_of(text, is_true, band, DERIVED, pooled=("sign",))
 
     per_sign = "extremal vectors per sign over"

@@ -149,15 +149,11 @@ def _claims_of_law(part: xr.Dataset, sigma: float, d: float) -> list[Claim]:
     middle = 0.5 + (d - 1) * (1 + sigma**2) / (2 * n[-1])
     wide = 3 * np.sqrt(((3 + sigma**2) / 2 - 0.25) / n[-1] / starts)
     angle = f"angle with ±β* (rms of tan) over its law, {where}"
+    grows = f"growth rate |G|, mean, {where}"
     stray = f"neurons that end on the side of the other sign, share, {where}"
     out = [
         statistic_of(angle, ratio[-1], (1 - error, 1 + error), DERIVED),
-        statistic_of(
-            f"growth rate |G|, mean, {where}",
-            rate,
-            (middle - wide, middle + wide),
-            DERIVED,
-        ),
+        statistic_of(grows, rate, (middle - wide, middle + wide), DERIVED),
         largest_of(stray, last["stray"], (0.0, 0.0), PAPER),
     ]
     if len(n) > 1:

@@ -187,10 +187,8 @@ def _of_many(part: xr.Dataset, whose: str) -> list[Claim]:
     late = _times_of_few(part)
     has_three = late.sizes["d"] > 2
     slopes = slopes_of_seeds(late["d"].values, late, "d") if has_three else []
-    text, rise = (
-        f"{whose} {{}} bits: accuracy at the end, {{}}",
-        f"{whose} d ≤ 10 bits: slope of ln time to {LEARNED} in d",
-    )
+    text = f"{whose} {{}} bits: accuracy at the end, {{}}"
+    rise = f"{whose} d ≤ 10 bits: slope of ln time to {LEARNED} in d"
     return [
         *(
             smallest_of(text.format(d, "smallest"), _end(part, d), (0.9, 1.0), LEARNS)

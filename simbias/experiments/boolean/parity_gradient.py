@@ -120,23 +120,13 @@ figure = Panels(
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The variance falls with d like 2⁻ᵈ, but not over single bits."""
     d, seen = ds["d"].values, relative(ds)
-    single, every = (
-        ([], [])
-        if len(d) < 2
-        else (
-            slopes_of_seeds(d, seen.sel(fact=name), "d")
-            for name in ("single", "variance")
-        )
+    slopes = lambda name: (
+        slopes_of_seeds(d, seen.sel(fact=name), "d") if len(d) > 1 else []
     )
+    single, every = slopes("single"), slopes("variance")
     text = "slope of ln(Var/E g²) in d"
+    law, control = f"{text} (−ln 2 = −0.6931)", f"control, I of one bit: {text}"
     return Claims({"two sizes d": len(d) > 1}).rows(
-        mean_of(
-            f"{text} (−ln 2 = −0.6931)",
-            every,
-            (-0.7131, -0.6731),
-            f"{PAPER}; ± 0.02 ours",
-        ),
-        mean_of(
-            f"control, I of one bit: {text}", single, (-0.3466, np.inf), "−½ ln 2, ours"
-        ),
+        mean_of(law, every, (-0.7131, -0.6731), f"{PAPER}; ± 0.02 ours"),
+        mean_of(control, single, (-0.3466, np.inf), "−½ ln 2, ours"),
     )

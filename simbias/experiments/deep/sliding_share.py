@@ -119,6 +119,21 @@ def largest(ds: xr.Dataset) -> xr.Dataset:
     return at(at(ds, "m", max), "n", max)
 
 
+def _by_method(name: str, some: slice, ylabel: str) -> Points:
+    """A variable of the widest networks on the largest sample, for some methods."""
+    return Points(
+        name,
+        of=lambda ds: largest(ds).sel({METHOD: [*METHODS][some]}),
+        x=METHOD,
+        colour="depth",
+        first_colour=2,
+        is_joined=False,
+        xlabel="",
+        ylabel=ylabel,
+        yscale="log",
+    )
+
+
 figure = Panels(
     Curves(
         lambda ds: at(ds["share"], METHOD, EXACT),
@@ -139,28 +154,8 @@ figure = Panels(
         xlabel="time",
         ylabel="sliding pre-activations",
     ),
-    Points(
-        "distance",
-        of=lambda ds: largest(ds).sel({METHOD: [*METHODS][1:]}),
-        x=METHOD,
-        colour="depth",
-        first_colour=2,
-        is_joined=False,
-        xlabel="",
-        ylabel="distance of outputs to exact, 1e-5",
-        yscale="log",
-    ),
-    Points(
-        "evaluations",
-        of=lambda ds: largest(ds).sel({METHOD: [*METHODS][:4]}),
-        x=METHOD,
-        colour="depth",
-        first_colour=2,
-        is_joined=False,
-        xlabel="",
-        ylabel="evaluations of the field",
-        yscale="log",
-    ),
+    _by_method("distance", slice(1, None), "distance of outputs to exact, 1e-5"),
+    _by_method("evaluations", slice(4), "evaluations of the field"),
     of=numbers,
     across=2,
     legend="inside",

@@ -22,6 +22,7 @@ Reference: Brutzkus & Globerson (2017), arXiv:1702.07966, for the loss, by the k
 Cho & Saul (2009); the two bars are a slide of a lecture, the rest is derived.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Literal, get_args
 
@@ -166,21 +167,11 @@ def escape_law(part: xr.Dataset) -> xr.DataArray:
     return (seen + logs)[:1].sum() - logs if seen.size else logs
 
 
+_by_delta = functools.partial(Curves, colour="delta", is_graded=True, spread="none")
 _of_closed_form = Panels(
-    Curves(
-        gaps,
-        colour="delta",
-        is_graded=True,
-        spread="none",
-        facet="slope",
-        yscale="log",
-        title="gap",
-    ),
-    Curves(
+    _by_delta(gaps, facet="slope", yscale="log", title="gap"),
+    _by_delta(
         "loss",
-        colour="delta",
-        is_graded=True,
-        spread="none",
         facet="slope",
         ylim=(-0.004, 0.105),
         title="loss",
@@ -203,12 +194,9 @@ _of_closed_form = Panels(
     size=(4.4, 2.7),
 )
 _of_lattice = Panels(
-    Curves(
+    _by_delta(
         gaps,
-        colour="delta",
         line="offset",
-        is_graded=True,
-        spread="none",
         yscale="log",
         title="gap",
         laws=(Law("closed", "closed form", ":", "black"),),

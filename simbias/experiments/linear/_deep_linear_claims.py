@@ -68,15 +68,10 @@ def one_matrix(part: xr.Dataset, name: str) -> list[Claim]:
     last, rank = levels()[-1], part["effective_rank"]
     late = rank.isel(time=rank["time"].values >= 0.1)
     escape = f"{name} (control): ratio of the next mode's escape time, farthest from 1"
+    stays = f"{name} (control): effective rank from t = 0.1 on, farthest"
     return [
         farthest_of(escape, ratios(passages(part, 0.5)), 1, (0.99, 1.01), SAXE),
-        farthest_of(
-            f"{name} (control): effective rank from t = 0.1 on, farthest",
-            late,
-            last,
-            (last - 0.05, last + 0.05),
-            STEPS,
-        ),
+        farthest_of(stays, late, last, (last - 0.05, last + 0.05), STEPS),
     ]
 
 
@@ -90,16 +85,11 @@ def layers(part: xr.Dataset, depth: int, name: str) -> list[Claim]:
         seen = half - passages(part, FROM)
         times = [float(mode_time(s / 2, FROM * s, s, depth)) for s in STRENGTHS]
         law = S.copy(data=times)
+    source = f"{SAXE}; the band is ours"
     order = f"{name}: ratio of the next mode's escape time, smallest"
     near = f"{name}: how near the effective rank comes to each step, relative, largest"
     return [
-        farthest_of(
-            f"{text}, farthest",
-            seen / law,
-            1,
-            (0.95, 1.05),
-            f"{SAXE}; the band is ours",
-        ),
+        farthest_of(f"{text}, farthest", seen / law, 1, (0.95, 1.05), source),
         smallest_of(order, ratios(half), (1, np.inf), SAXE),
         largest_of(near, _gaps(part["effective_rank"], half), (0, 0.05), STEPS),
     ]

@@ -1,5 +1,6 @@
 """What is read of the law of the columns: times, agreement, its error."""
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -63,42 +64,33 @@ def _of_widest(x: Callable[[xr.Dataset], ArrayLike]) -> Callable:
     return lambda ds: ds.isel(m=-1).assign_coords(component=np.asarray(x(ds)))
 
 
+_by_depth = functools.partial(
+    Curves, colour="depth", mark="o", pooled=("start",), yscale="log"
+)
 figure = Panels(
-    Curves(
+    _by_depth(
         half_times,
-        colour="depth",
-        mark="o",
-        pooled=("start",),
         x="component",
         of=_of_widest(lambda ds: 1 / variances(ds)),
         title="time to half, m = {m}; dashed: law",
         xlabel="1/d_j",
         xscale="log",
-        yscale="log",
         laws=(Law(_law_of_half_times),),
     ),
-    Curves(
+    _by_depth(
         lambda ds: middle(spread(ds).mean("seed")),
-        colour="depth",
-        mark="o",
-        pooled=("start",),
         x="component",
         title="spread, m = {m}; dashed: start",
         xlabel="component j",
         of=_of_widest(lambda ds: np.arange(1, ds.sizes["component"] + 1)),
-        yscale="log",
         laws=(Law(lambda ds: spread(ds).mean("seed").isel(time=0)),),
     ),
-    Curves(
+    _by_depth(
         _error,
-        colour="depth",
-        mark="o",
-        pooled=("start",),
         x="m",
         title="squared error of the early law; dotted: 1/m",
         xlabel="width m",
         xscale="log",
-        yscale="log",
         ticks=True,
         laws=(Law(_law_of_error, line=":"),),
     ),

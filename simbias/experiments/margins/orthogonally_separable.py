@@ -88,19 +88,15 @@ experiment = presets(
 def angles(ds: xr.Dataset) -> xr.DataArray:
     """Angle of Σ aⱼwⱼ over each sign of a with u₊ and u₋, from `max_margin` (rad)."""
     axes = [str(k) for k in ds["status"].dims]
-    sums = (
-        ds["group_sums"].sel(group=[*_GROUPS]).transpose(*axes, ..., "group", "input")
-    )
+    sums = ds["group_sums"].sel(group=[*_GROUPS])
+    sums = sums.transpose(*axes, ..., "group", "input")
     out = sums.isel(input=0, drop=True).copy(data=np.full(sums.shape[:-1], np.nan))
     is_there = ds["status"].notnull()
     for place, _, data in samples(ds, experiment(), is_there):
-        for i, (label, u) in enumerate(
-            zip(_GROUPS.values(), _largest(data), strict=True)
-        ):
-            w, unit = (
-                sums.values[place][..., i, : len(u)] * label,
-                u / np.linalg.norm(u),
-            )
+        pairs = zip(_GROUPS.values(), _largest(data), strict=True)
+        for i, (label, u) in enumerate(pairs):
+            w = sums.values[place][..., i, : len(u)] * label
+            unit = u / np.linalg.norm(u)
             along = w @ unit
             across = np.linalg.norm(w - along[..., None] * unit, axis=-1)
             out.values[place][..., i] = np.arctan2(across, along)
@@ -141,10 +137,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     off = "angle with u₊ or u₋ of the QP, largest (rad)"
     inside = "99 % of the mass within this angle of its group (rad)"
     count = "directions at the end, farthest from 2"
+    exact = functools.partial(largest_of, tolerance=TOLERANCE)
     return [
-        largest_of(off, angles(last), (0, 0.02), PAPER, tolerance=TOLERANCE),
-        largest_of(
-            inside, last["group_deviation"], (0, 0.02), PAPER, tolerance=TOLERANCE
-        ),
+        exact(off, angles(last), (0, 0.02), PAPER),
+        exact(inside, last["group_deviation"], (0, 0.02), PAPER),
         farthest_of(count, last["effective_width"], 2, (2, 2), PAPER),
     ]

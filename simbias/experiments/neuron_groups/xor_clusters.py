@@ -180,17 +180,11 @@ def _claims_of_cell(ds: xr.Dataset, where: str) -> list[Claim]:
     source, off = f"{PAPER}, figure 2", {"tolerance": TOLERANCE}
     text = "rms(f − f₄)/rms(f) from t = 60 on, f₄ trained alone from there, largest"
     away = "direction of a group off the extremum of G, largest / π"
+    even = "share of a group, farthest from ¼"
     out = [
         largest_of(f"{text}, {where}", late, (0, 1e-3), source, **off),
         largest_of(f"{away}, {where}", apart, (0, 0.02), source, **off),
-        farthest_of(
-            f"share of a group, farthest from ¼, {where}",
-            share,
-            0.25,
-            (0.23, 0.27),
-            source,
-            **off,
-        ),
+        farthest_of(f"{even}, {where}", share, 0.25, (0.23, 0.27), source, **off),
     ]
     if abs(float(ds["angle"]) - math.pi / 2) < 1e-9:
         text = f"95 % of the neurons within, largest (rad), {where}"

@@ -110,24 +110,14 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     out = []
     for k in ds["classes"].values:
         values = ds["share"].sel(classes=k).isel(time=-1)
+        last, second = (values.isel(value=i) for i in (int(k) - 1, 1))
+        has_all = values.isel(layer=0, value=int(k) - 2) > 0.5
+        low = f"k = {k}: σ_k/σ_1, largest of layers"
+        control = f"k = {k} (control of rank 1): σ_2/σ_1, smallest of layers"
+        whole = f"k = {k}: members whose W_1 has all k − 1 above σ_1/2"
         out += [
-            largest_of(
-                f"k = {k}: σ_k/σ_1, largest of layers",
-                values.isel(value=int(k) - 1),
-                (0, 0.1),
-                "derived; band ours",
-            ),
-            smallest_of(
-                f"k = {k} (control of rank 1): σ_2/σ_1, smallest of layers",
-                values.isel(value=1),
-                (0.5, 1),
-                "derived; band ours",
-            ),
-            share_of(
-                f"k = {k}: members whose W_1 has all k − 1 above σ_1/2",
-                values.isel(layer=0, value=int(k) - 2) > 0.5,
-                (0.5, 1),
-                "ours: rank k − 1 and not less",
-            ),
+            largest_of(low, last, (0, 0.1), "derived; band ours"),
+            smallest_of(control, second, (0.5, 1), "derived; band ours"),
+            share_of(whole, has_all, (0.5, 1), "ours: rank k − 1 and not less"),
         ]
     return out

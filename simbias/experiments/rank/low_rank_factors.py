@@ -188,18 +188,12 @@ def _tested(part: xr.Dataset, name: str) -> list[Claim]:
     train, test = (
         part["accuracy"].sel(sample=sample, drop=True) for sample in ("train", "test")
     )
+    fits = f"{name}: accuracy on the sample, least of all networks"
+    alike = "ours: what is compared fits alike"
+    better = f"{name}: test accuracy, F = {int(part['factors'][-1])} less F = 1"
+    most, one = test.isel(factors=-1), test.isel(factors=0)
+    source = f"{HUH}: slightly better, of CIFAR and ImageNet"
     return [
-        smallest_of(
-            f"{name}: accuracy on the sample, least of all networks",
-            train,
-            (0.95, 1),
-            "ours: what is compared fits alike",
-        ),
-        difference_of(
-            f"{name}: test accuracy, F = {int(part['factors'][-1])} less F = 1",
-            test.isel(factors=-1),
-            test.isel(factors=0),
-            (0, 1),
-            f"{HUH}: slightly better, of CIFAR and ImageNet",
-        ),
+        smallest_of(fits, train, (0.95, 1), alike),
+        difference_of(better, most, one, (0, 1), source),
     ]

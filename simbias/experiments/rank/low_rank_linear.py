@@ -142,10 +142,8 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     """Rank one, alignment, largest margin."""
     out = []
     for scale, points in itertools.product(ds["scale"].values, ds["points"].values):
-        part, where = (
-            ds.sel(points=points, scale=scale),
-            f"{points}, start of scale {scale:g}",
-        )
+        part = ds.sel(points=points, scale=scale)
+        where = f"{points}, start of scale {scale:g}"
         if points == "separable":
             out += Claims(where=where).rows(*_separable(part))
         else:
@@ -185,14 +183,12 @@ def _flipped(part: xr.Dataset) -> list[Claim]:
 def largest_margin(part: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     """Cosine of the product with w*, and at the end its margin over the largest."""
     every = xr.ones_like(part["status"], dtype=bool)
-    best = [
-        max_margin(data) for _, _, data in samples(part, experiment("quick"), every)
-    ]
+    drawn = samples(part, experiment("quick"), every)
+    best = [max_margin(data) for _, _, data in drawn]
     oracle = np.array([one.u / np.linalg.norm(one.u) for one in best])
     size = xr.ufuncs.sqrt((part["product"] ** 2).sum("input"))
     direction = part["product"] / size
-    cosine = (direction * xr.DataArray(oracle, dims=("seed", "input"))).sum(
-        "input", skipna=False
-    )
+    along = direction * xr.DataArray(oracle, dims=("seed", "input"))
+    cosine = along.sum("input", skipna=False)
     margins = xr.DataArray(np.array([one.margin for one in best]), dims="seed")
     return cosine, (part["margin"] / size / margins).isel(time=-1)

@@ -157,16 +157,11 @@ def of_depth(where: str, ds: xr.Dataset) -> list[Claim]:
     )
     name, below = f"rank {int(low['rank'])}", (-np.inf, 0)
     less = f"{name} less that of full rank (control), mean"
+    falls = f"{where}, {name}: slope of −Σ p ln p in ln depth, mean"
+    better = f"{where}, {name}: slope of the test error in ln depth, mean"
     return [
-        mean_of(
-            f"{where}, {name}: slope of −Σ p ln p in ln depth, mean", rank, below, HUH
-        ),
+        mean_of(falls, rank, below, HUH),
         mean_of(f"{where}: that of {less}", rank - full_rank, below, "ours"),
-        mean_of(
-            f"{where}, {name}: slope of the test error in ln depth, mean",
-            test,
-            below,
-            HUH,
-        ),
+        mean_of(better, test, below, HUH),
         mean_of(f"{where}: test error, slope of {less}", test - full_test, below, HUH),
     ]

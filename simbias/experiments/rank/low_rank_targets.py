@@ -107,21 +107,16 @@ def best_depths(part: xr.Dataset) -> xr.DataArray:
     ).swap_dims(time="steps")
 
 
+def _map(name: str, title: str) -> HeatMap:
+    """An error at the end by rank and depth."""
+    last = lambda part: xr.ufuncs.log10(part[name].isel(time=-1))
+    label = "log₁₀ of the error"
+    return HeatMap(last, y="rank", title=title, label=label, is_even=True)
+
+
 figure = Panels(
-    HeatMap(
-        lambda part: xr.ufuncs.log10(part["train_loss"].isel(time=-1)),
-        y="rank",
-        title="½ mean squared error, training",
-        label="log₁₀ of the error",
-        is_even=True,
-    ),
-    HeatMap(
-        lambda part: xr.ufuncs.log10(part["test_risk"].isel(time=-1)),
-        y="rank",
-        title="mean squared error, test",
-        label="log₁₀ of the error",
-        is_even=True,
-    ),
+    _map("train_loss", "½ mean squared error, training"),
+    _map("test_risk", "mean squared error, test"),
     Curves(
         best_depths,
         colour="steps",
@@ -143,23 +138,12 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     train, test = ds["train_loss"], ds["test_risk"]
     slope = lambda loss: slope_in_log(best_depth(loss), "rank")
     is_grid = ds.sizes["rank"] > 1 and ds.sizes["depth"] > 1
+    text, below = "slope of ln best depth in ln rank, mean", (-np.inf, 0)
+    end = {"time": -1}
     return Claims(needs={"two ranks and two depths": is_grid}).rows(
+        mean_of(f"training: {text}", slope(train.isel(end)), below, HUH),
+        mean_of(f"test: {text}", slope(test.isel(end)), below, HUH),
         mean_of(
-            "training: slope of ln best depth in ln rank, mean",
-            slope(train.isel(time=-1)),
-            (-np.inf, 0),
-            HUH,
-        ),
-        mean_of(
-            "test: slope of ln best depth in ln rank, mean",
-            slope(test.isel(time=-1)),
-            (-np.inf, 0),
-            HUH,
-        ),
-        mean_of(
-            "start (control): slope of ln best depth in ln rank, mean",
-            slope(train.isel(time=0)),
-            (-0.2, 0.2),
-            "ours",
+            f"start (control): {text}", slope(train.isel(time=0)), (-0.2, 0.2), "ours"
         ),
     )

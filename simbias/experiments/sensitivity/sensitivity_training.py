@@ -201,17 +201,11 @@ def _rises(part: xr.Dataset, text: str) -> list[Claim]:
 
 
 def _of_wrong_labels(part: xr.Dataset) -> list[Claim]:
-    name, end, unseen = (
-        "wrong labels",
-        part.isel(time=-1),
-        "test accuracy",
-    )
+    name, unseen, end = "wrong labels", "test accuracy", part.isel(time=-1)
     lstm, transformer = (at(end, "network", k) for k in ("lstm", "transformer"))
     text = f"{name}, LSTM: train accuracy, wrong labels included"
-    fits, chance = (
-        f"{PAPER}: fits the noise; 0.98 ours",
-        f"{PAPER}: near chance; ± 0.1 ours",
-    )
+    fits = f"{PAPER}: fits the noise; 0.98 ours"
+    chance = f"{PAPER}: near chance; ± 0.1 ours"
     right, told = f"{PAPER}: near 100 %; 0.95 ours", f"{name}, transformer: {unseen}"
     return [
         *_rises(part, name),
@@ -244,32 +238,21 @@ def _known(end: xr.Dataset, is_so: Callable[[xr.DataArray], Any]) -> xr.DataArra
 def _of_tossed_labels(part: xr.Dataset) -> list[Claim]:
     text, end = "tossed labels", part["test_accuracy"].isel(time=-1)
     control = f"control, {text}, {{}}: test accuracy"
+    level = ((0.47, 0.53), "chance; ± 0.03 ours")
     return [
         *_rises(part, text),
         _less(part, "sensitivity", f"{text}, S", "lstm", "transformer"),
         *(
-            mean_of(
-                control.format(NAMES[str(kind)]),
-                end.sel(network=kind),
-                (0.47, 0.53),
-                "chance; ± 0.03 ours",
-            )
-            for kind in part["network"].values
+            mean_of(control.format(NAMES[kind]), end.sel(network=kind), *level)
+            for kind in map(str, part["network"].values)
         ),
     ]
 
 
 def _of_all_bits(part: xr.Dataset) -> list[Claim]:
     name, end = "parity of all bits", part.isel(time=-1)
-    out = [
-        _less(
-            part,
-            "test_accuracy",
-            f"{name}, test accuracy",
-            "lstm",
-            "transformer",
-        )
-    ]
+    text = f"{name}, test accuracy"
+    out = [_less(part, "test_accuracy", text, "lstm", "transformer")]
     for kind, band in (("lstm", (0.5, 1)), ("transformer", (0, 0.5))):
         text = f"{name}, {NAMES[kind]}s that learn it, of all"
         is_so = _known(at(end, "network", kind), lambda accuracy: accuracy >= LEARNED)

@@ -96,17 +96,14 @@ def claims_at(part: xr.Dataset, scale: float, few: int) -> list[Claim]:
     if scale <= RICH:
         text = f"{at}: effective rank of W, largest"
         lost = f"{at}: accuracy lost by P x + P⊥x′, farthest from 0"
+        moved = f"{at}: change of the logits, P x + P⊥x′"
+        change = last["scores"].sel(score="logit_change", mixed="outside")
         rank = PAPER if few == RANK else f"{PAPER}: few; up to {few} ours"
         return [
             largest_of(text, last["rank"], (1, few), rank),
             farthest_of(lost, clean - outside, 0, (-0.02, 0.02), PAPER),
             mean_of(f"{at}: accuracy of P x′ + P⊥x", inside, (0.45, 0.55), PAPER),
-            mean_of(
-                f"{at}: change of the logits, P x + P⊥x′",
-                last["scores"].sel(score="logit_change", mixed="outside"),
-                (0, 0.2),
-                f"{PAPER}; band ours",
-            ),
+            mean_of(moved, change, (0, 0.2), f"{PAPER}; band ours"),
         ]
     if scale >= LAZY:
         ratio = last["rank"] / part["rank"].isel(time=0)

@@ -186,16 +186,11 @@ def _uniform(times: xr.DataArray, where: str) -> list[Claim]:
     logs = xr.ufuncs.log(times).mean("frequency", skipna=False)
     apart = xr.ufuncs.exp(logs.isel(arc=0) - logs.isel(arc=-1))
     law = np.log(2) / circle_eigenvalues(np.asarray(FREQUENCIES), True)
-    late = (times / xr.DataArray(law, dims="frequency")).mean(
-        ["arc", "frequency"], skipna=False
-    )
-    text = f"control, {where}: time of the first arc over that of the last"
+    late = times / xr.DataArray(law, dims="frequency")
+    late = late.mean(["arc", "frequency"], skipna=False)
+    control = f"control, {where}: time of the first arc over that of the last"
+    text, band = f"{where}: time to half over ln 2/λ_k, mean", (0.9, 1.1)
     return [
-        mean_of(text, apart, (0.9, 1.1), "symmetry; band ours"),
-        mean_of(
-            f"{where}: time to half over ln 2/λ_k, mean",
-            late,
-            (0.9, 1.1),
-            f"{BASRI}; band ours",
-        ),
+        mean_of(control, apart, band, "symmetry; band ours"),
+        mean_of(text, late, band, f"{BASRI}; band ours"),
     ]
