@@ -41,7 +41,7 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ONLY_IN = {
-    "diffrax": {"flows"},
+    "diffrax": {"flows", "numerics"},
     "optax": {"flows"},
     "zarr": {"store", "results"},
     "obstore": {"store"},

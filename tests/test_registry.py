@@ -215,6 +215,7 @@ LONGEST = (
     "random_fit",
     "random_sensitivity",
     "sensitivity_patches",
+    "sensitivity_training-twenty_bits",
     "simple_first",
     "simple_first-law",
     "sliding_share",

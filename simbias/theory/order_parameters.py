@@ -1,12 +1,12 @@
 """One-pass SGD of a soft committee machine in high dimension: equations of overlaps."""
 
-import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Real
+from simbias.numerics.integrated import integrated
 
 
 @eqx.filter_jit
@@ -34,20 +34,8 @@ def order_parameters(
     Reference: Saad & Solla (1995), doi:10.1103/PhysRevE.52.4225, equations for general
     K and M.
     """
-    field = lambda _, c, __: _velocity(c, students, rate)
-    solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(field),
-        diffrax.Dopri8(),
-        times[0],
-        times[-1],
-        None,
-        overlaps,
-        saveat=diffrax.SaveAt(ts=times),
-        stepsize_controller=diffrax.PIDController(1e-8, 1e-10),
-        max_steps=100_000,
-    )
-    assert solution.ys is not None
-    return solution.ys
+    field = lambda c: _velocity(c, students, rate)
+    return integrated(field, overlaps, times, 1e-8, 1e-10)
 
 
 def committee_loss(overlaps: Float[Array, "p p"], students: int) -> Float[Array, ""]:

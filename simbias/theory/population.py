@@ -1,6 +1,5 @@
 """Two-layer networks trained on infinitely many Gaussian inputs, in closed form."""
 
-import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,6 +7,7 @@ from jaxtyping import Array, Float
 
 from simbias.core import Real
 from simbias.errors import BadInput
+from simbias.numerics.integrated import integrated
 from simbias.theory.arc_cosine import arc_cosine, over_pairs
 
 # An activation φ: a slope s for max(h, s·h), 0 for ReLU and 1 for the identity; "erf"
@@ -135,19 +135,6 @@ def population_flow(
     """
     *start, phi = student
     loss = lambda wa: population_loss((*wa, phi), teacher)
-    field = lambda _, wa, __: jax.tree.map(jnp.negative, jax.grad(loss)(wa))
+    field = lambda wa: jax.tree.map(jnp.negative, jax.grad(loss)(wa))
     atol = rtol / 1000 * jnp.median(jnp.abs(start[0]))
-    solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(field),
-        diffrax.Dopri8(),
-        times[0],
-        times[-1],
-        None,
-        tuple(start),
-        saveat=diffrax.SaveAt(ts=times),
-        stepsize_controller=diffrax.PIDController(rtol, atol),
-        max_steps=100_000,
-    )
-    assert solution.ys is not None
-    w, a = solution.ys
-    return w, a
+    return integrated(field, tuple(start), times, rtol, atol)

@@ -95,7 +95,8 @@ def decide(
         began = time.monotonic()
         missing = wanted & (store.statuses() == Status.RUNNING)
         if k > 1:
-            pace = (began - begun) / max(before, 1)
+            # Of a run that is continued nothing may have been computed yet.
+            pace = (began - begun) / before if before else 0.0
             if began - begun + pace * missing.sum() > budget:
                 break
         if missing.any():

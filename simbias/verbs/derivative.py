@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -16,6 +15,7 @@ from simbias.errors import BadInput
 from simbias.flows import ReluFlow
 from simbias.networks import TwoLayer
 from simbias.numerics.exact_numerics import exact_numerics
+from simbias.numerics.integrated import integrated
 from simbias.validation.values import positive, positive_integer
 
 # Speed towards a boundary over the largest possible, below which a neuron grazes it.
@@ -347,24 +347,14 @@ def _advanced(
     """Weights and tangents at the end of a time without events."""
     sample, along = samples
 
-    def both(_: Any, state: tuple[_Weights, _Weights], __: Any) -> tuple:
+    def both(state: tuple[_Weights, _Weights]) -> tuple[_Weights, _Weights]:
         weights, tangent = state
         field = lambda w, z: _field(problem, w, z, pattern)
         one = lambda t, s: jax.jvp(field, (weights, sample), (t, s))[1]
         return field(weights, sample), jax.vmap(one)(tangent, along)
 
-    solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(both),
-        diffrax.Dopri8(),
-        ends[0],
-        ends[1],
-        None,
-        state,
-        stepsize_controller=diffrax.PIDController(tolerances[0], tolerances[1]),
-        saveat=diffrax.SaveAt(t1=True),
-        max_steps=100_000,
-    )
-    return jax.tree.map(lambda v: v[0], solution.ys)
+    found = integrated(both, state, ends, tolerances[0], tolerances[1])
+    return jax.tree.map(lambda v: v[-1], found)
 
 
 def _projected(

@@ -1,6 +1,9 @@
 """Seeds until claims are decided: rounds, cells, budget, and what is kept."""
 
 import dataclasses
+import itertools
+import sys
+import types
 
 import pytest
 from small import small
@@ -52,6 +55,17 @@ def test_no_round_is_begun_beyond_the_budget(experiment, tmp_path):
     hard = decided[1]
     assert hard.claim.verdict == "inconclusive"
     assert hard.needed > 20
+
+
+def test_a_run_whose_first_look_is_stored_goes_on(experiment, tmp_path, monkeypatch):
+    place = tmp_path / "run.zarr"
+    _, (_, before, _) = decide(experiment, claims, place, budget=1e-9)
+    # A second passes at each look at the clock: 20 networks at the pace of those that
+    # were read would take longer than the budget.
+    clock = types.SimpleNamespace(monotonic=itertools.count().__next__)
+    monkeypatch.setattr(sys.modules["simbias.verbs.decide"], "time", clock)
+    _, (_, after, _) = decide(experiment, claims, place, budget=10.0)
+    assert after.seeds > before.seeds
 
 
 def test_what_cannot_be_decided_is_refused(experiment, tmp_path):

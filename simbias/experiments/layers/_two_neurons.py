@@ -21,7 +21,7 @@ from simbias.validation.values import at_most_one, not_negative, positive_intege
 ESCAPED = 0.25
 
 
-def student(delta: Real, size: Real, slope: float) -> PopulationStudent:
+def student(delta: Real, size: Real, slope: float | int) -> PopulationStudent:
     """From `start(delta, size)`, against e₁ and e₂; s = 0 is ReLU, 1 the identity.
 
     Output weights are 1 and not trained.
@@ -45,7 +45,7 @@ def student(delta: Real, size: Real, slope: float) -> PopulationStudent:
     )
 
 
-def relu_student(delta: Real, size: Real, slope: float) -> TwoLayer:
+def relu_student(delta: Real, size: Real, slope: float | int) -> TwoLayer:
     """From `start(delta, size)`, with ReLU, s = 0, and output weights that stay 1.
 
     Raises:

@@ -74,7 +74,7 @@ def make(
     *,
     delta: Real = 0.01,
     size: Real = 0.5,
-    slope: float = 0.0,
+    slope: int = 0,
     inputs: Inputs = "gaussian",
     offset: Real = 0.5,
     n: int = 64,
@@ -85,7 +85,7 @@ def make(
         key: random key.
         delta: δ, the initial difference of the neurons.
         size: the mean of the initial weights.
-        slope: slope of the activation for negative inputs; 1 is the identity.
+        slope: slope of the activation for negative inputs: 0 is ReLU, 1 the identity.
         inputs: "gaussian", a mean in closed form, without the angles; or "lattice", the
             angles, with ReLU.
         offset: distance of the hyperplane of equal neurons from an angle, in spacings.
@@ -103,7 +103,7 @@ experiment = presets(
         make=make,
         cell={
             "delta": (0.0, *(10.0**-k for k in range(8, 0, -1))),
-            "slope": (0.0, 1.0),
+            "slope": (0, 1),
         },
         seeds=None,
         flow=GradientFlow(rtol=1e-10, atol=1e-14),
@@ -189,7 +189,7 @@ _of_closed_form = Panels(
         title="ReLU: time at which the gap is ¼",
         laws=(Law(escape_law, "slope 1/0.596 in ln(1/δ)"),),
     ),
-    names={"delta": "δ", "slope": {0.0: "ReLU", 1.0: "identity, s = 1"}},
+    names={"delta": "δ", "slope": {0: "ReLU", 1: "identity, s = 1"}},
     across=2,
     size=(4.4, 2.7),
 )
