@@ -195,8 +195,10 @@ class DeepReluFlow(AbstractFlow):
         reached = jnp.where(is_whole, tnext, jnp.minimum(reached, tnext))
         errors = error, kink_error
         proposal = self._proposal(memory, arrival.field, theta, length, *errors)
-        stable = _STABLE / jnp.where(new.stiffness > 0, new.stiffness, 1)
-        is_limited = (new.stiffness > 0) & ~memory.is_new
+        # A rejected attempt may have overflowed, or been far from the solution.
+        is_limited = (new.stiffness > 0) & jnp.isfinite(new.stiffness)
+        is_limited &= is_kept & ~memory.is_new
+        stable = _STABLE / jnp.where(is_limited, new.stiffness, 1)
         limited = jnp.minimum(proposal, stable.astype(proposal.dtype))
         proposal = jnp.where(is_limited, limited, proposal)
         proposal = jnp.where(is_alone, memory.length, proposal)
