@@ -28,6 +28,9 @@ from simbias.validation.values import positive, positive_integer
 
 # Room for pre-activations that are 0 at an event beside those that slide.
 _MET_AT_ONCE = 32
+# Steps are at most this long in units of 1/stiffness: Tsit5 and Dopri5 are stable up
+# to about 3.3, and errors in the stiffest direction decay fast below this.
+_STABLE = 2.5
 # Events in a row without time between them, after which a member gives up.
 _MOST_STUCK = 12
 
@@ -192,6 +195,12 @@ class DeepReluFlow(AbstractFlow):
         reached = jnp.where(is_whole, tnext, jnp.minimum(reached, tnext))
         errors = error, kink_error
         proposal = self._proposal(memory, arrival.field, theta, length, *errors)
+        # A rejected attempt may have overflowed, or been far from the solution.
+        is_limited = (new.stiffness > 0) & jnp.isfinite(new.stiffness)
+        is_limited &= is_kept & ~memory.is_new
+        stable = _STABLE / jnp.where(is_limited, new.stiffness, 1)
+        limited = jnp.minimum(proposal, stable.astype(proposal.dtype))
+        proposal = jnp.where(is_limited, limited, proposal)
         proposal = jnp.where(is_alone, memory.length, proposal)
         longer = jnp.maximum(proposal, memory.length)
         proposal = jnp.where(is_clipped & is_kept, longer, proposal)

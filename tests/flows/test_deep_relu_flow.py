@@ -111,6 +111,16 @@ def test_the_time_is_reached_and_attempts_are_counted(run):
     assert int(state.stats["evaluations"]) > 6 * int(state.stats["accepted"])
 
 
+@pytest.mark.slow
+def test_a_first_step_that_overflows_is_repeated_with_a_shorter_one(run):
+    net, data, states = run
+    for first in (1e3, 1e60):
+        state = flowed(net, data, TIMES[:1], dt0=jnp.asarray(first))[0]
+        assert state.status == Status.RUNNING
+        assert float(state.time) == TIMES[0]
+        assert distance(flat(state.network), flat(states[0].network)) < 1e-6
+
+
 def test_padding_changes_no_digit_that_counts(run):
     net, data, states = run
     x = jnp.concatenate([data.x, jnp.zeros((2, 3))])

@@ -99,6 +99,17 @@ def test_a_unit_behind_a_frozen_layer_slides_by_the_closed_form():
     assert int(after.stats["releases"]) == 0
 
 
+@pytest.mark.slow
+def test_steps_near_the_limit_are_shorter_than_stability_requires():
+    # As above: v₁' = (4 − v₁)/4 while the unit slides, of which the derivative is −1/4.
+    weights = (np.eye(2), np.array([[1.0, -2.0]]), np.ones((1, 1)))
+    frozen = ("weights.0", "weights.2")
+    net = Mlp(tuple(map(jnp.asarray, weights)), (None,) * 3, frozen=frozen)
+    data = sample(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[4.0], [-4.0]]))
+    state = flowed(net, data, (60.0,), rtol=1e-3)[0]
+    assert float(state.memory.length) == pytest.approx(2.5 * 4, rel=1e-3)
+
+
 def test_three_trained_layers_slide_along_a_line_from_a_start_on_a_kink():
     # One unit per layer, balanced: w = q (1, −1)/√2 on the kink of the second sample,
     # and both other weights q.  With f = q³/√2 on the first sample, of target 1,

@@ -52,11 +52,16 @@ class Arrival(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """The arrival, and errors in tolerances: of the method, and of crossings."""
+    """The arrival, and errors in tolerances: of the method, and of crossings.
+
+    `stiffness` estimates the largest eigenvalue of the field's derivative, 0 if the
+    method has no two stages at the end of the step.
+    """
 
     arrival: Arrival
     error: Float[Array, ""]
     kink_error: Float[Array, ""]
+    stiffness: Float[Array, ""]
 
 
 def attempt_step(
@@ -125,7 +130,34 @@ def attempt_step(
         stay,
     )
     error = jnp.where(jnp.isfinite(error), error, jnp.inf)
-    return Attempt(arrival, error, mean(arrival.kink))
+    stiffness = _stiffness(theta, length, stages, tableau)
+    return Attempt(arrival, error, mean(arrival.kink), stiffness)
+
+
+def _stiffness(
+    theta: Float[Array, " p"],
+    length: Float[Array, ""],
+    stages: Float[Array, "k p"],
+    tableau: Any,
+) -> Float[Array, ""]:
+    """|k − k'|/|θ − θ'| of the last two stages, both at the end of the step.
+
+    Their difference is mostly along the stiffest direction; 0 if it is of rounding
+    size.
+
+    Reference: Hairer & Wanner (1996), Solving Ordinary Differential Equations II,
+    section IV.2.
+    """
+    last, before = (np.array(row, float) for row in tableau.a_lower[:-3:-1])
+    if tableau.c[-2] != 1:
+        return jnp.zeros_like(length)
+    apart = last - np.append(before, 0.0)
+    weights = jnp.asarray(np.append(apart, 0.0), theta.dtype)
+    distance = length * jnp.linalg.norm(weights @ stages)
+    change = jnp.linalg.norm(stages[-1] - stages[-2])
+    least = 1000 * jnp.finfo(theta.dtype).eps * jnp.linalg.norm(theta)
+    is_known = distance > least
+    return jnp.where(is_known, change / jnp.where(is_known, distance, 1), 0)
 
 
 def _stages(
