@@ -53,7 +53,7 @@ def row(d: int, m: int, sizes: tuple[int, ...], seeds: int) -> dict:
             seeds=seeds,
             root=4800,
             shared=("n", "m"),
-            pad_to=64,
+            pad_to=max(sizes),
             flow=VanishingStart(rtol=1e-4, max_steps=3000),
             times=(1e6,),
             measures={"train_risk": TrainRisk()},

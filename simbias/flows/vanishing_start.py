@@ -103,11 +103,11 @@ class VanishingStart(AbstractFlow):
 
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
         """Numbers that an attempt holds: those of the exact flow."""
-        return self._flow().attempt_size(network, n, width, tile)
+        return ReluFlow().attempt_size(network, n, width, tile)
 
     def step_equations(self, state: FlowState) -> int:
         """About as many as there are."""
-        return 8_000 + self._flow().step_equations(state.memory.orbit)
+        return 8_000 + ReluFlow().step_equations(state.memory.orbit)
 
     def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:
         """Time, loss and neurons of every jump; NaN in places that are left."""
