@@ -8,7 +8,8 @@ An experiment      Experiment, presets; Dataset, DrawnFrom; Real and Index, the 
 A flow             ReluFlow, DeepReluFlow, GradientFlow, Descent
 Run and read       simulate, solve, open_result; Status and BadInput say what went wrong
 Figures, claims    draw, check; Claim, Estimate
-Results            evaluate, compare, export; member, initial, neuron_history, animate
+Results            evaluate, compare, export; member, initial, neuron_history, animate;
+                   derivative
 Classes of yours   AbstractNetwork, AbstractFlow, AbstractMeasure, AbstractStop
 The process        cache_programs, exact_numerics
 Modules            datasets, networks, flows, losses, measures, stops, theory, analysis,

@@ -6,7 +6,8 @@ import diffrax
 import jax
 from jaxtyping import Array, Float, PyTree
 
-from simbias.core import Real
+# A float that may be traced.
+Real = float | Float[Array, ""]
 
 
 def integrated(

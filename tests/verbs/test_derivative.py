@@ -91,8 +91,9 @@ def test_bad_input():
         ask = lambda **given: simbias.derivative(network, data, half_mse, 1.0, **given)
         with pytest.raises(ValueError, match="one of `start`, `x`, `y` and `weight`"):
             ask()
+        several = jax.tree.map(lambda v: jnp.stack([v, v]), network)
         with pytest.raises(ValueError, match="same leading axis"):
-            ask(y=jnp.ones((1, 8, 1)), weight=jnp.ones((2, 8)))
+            ask(y=jnp.ones((1, 8, 1)), start=several)
         with pytest.raises(ValueError, match=r"`y` must have shape \(1, 8, 1\)"):
             ask(y=jnp.ones((1, 7, 1)))
         with pytest.raises(ValueError, match="`time` must be"):
