@@ -168,6 +168,8 @@ OPTIMISED = ("dominoes", "dominoes-fashion", "random_fit")
 
 # The longest to compile and run; others of their theme stay.
 LONGEST = (
+    "bias_architectures",
+    "bias_architectures-strings",
     "bias_matrix",
     "cantor",
     "condensation",
@@ -268,6 +270,8 @@ SMALL = [
 
 # What a small run has is not enough for any of their claims.
 FEW_SEEDS = (
+    "bias_architectures",
+    "bias_architectures-strings",
     "cantor",
     "deep_alignment",
     "deep_low_rank",

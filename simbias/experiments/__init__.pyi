@@ -40,6 +40,7 @@ from .linear import tied_layers as tied_layers
 from .linear import unseen_entry as unseen_entry
 from .margins import max_margin as max_margin
 from .margins import orthogonally_separable as orthogonally_separable
+from .matrix import bias_architectures as bias_architectures
 from .matrix import bias_matrix as bias_matrix
 from .neuron_groups import condensation as condensation
 from .neuron_groups import xor_clusters as xor_clusters
