@@ -80,7 +80,7 @@ def test_every_open_claim_has_a_reason_and_the_cost_of_the_further_seeds(tools, 
     # Two cells of 40 seeds; 60 s for 40 networks are 3 s a seed, and 60 seeds are left.
     assert left["b"] == ["budget spent", "100 seeds, 3.0 min"]
     assert left["c"] == ["at the edge of the band", "over 1000 times the seeds"]
-    assert left["d"] == ["the first look was stopped", "over 1.0 min"]
+    assert left["d"] == ["the run was stopped", "over 1.0 min"]
     assert left["e"][0] == "not run with more seeds"
 
 

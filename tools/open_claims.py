@@ -124,7 +124,7 @@ def _left(checked: Checks, after: Checks) -> list[str]:
 def _why_old(stopped: dict[str, Any] | None) -> tuple[str, str]:
     if stopped is None:
         return "not run with more seeds", "not known"
-    return "the first look was stopped", f"over {_time(stopped['processor_seconds'])}"
+    return "the run was stopped", f"over {_time(stopped['processor_seconds'])}"
 
 
 def _why(claim: dict[str, Any], one: dict[str, Any]) -> tuple[str, str]:
