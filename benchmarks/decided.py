@@ -73,7 +73,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         runs, results = options.runs or pathlib.Path(folder), options.results
         if options.smallest:
-            names, options.budget, results = names[:1], "1s", pathlib.Path(folder)
+            names, options.budget = ["tied_layers"], "1s"  # takes seconds
+            results = pathlib.Path(folder)
         results.mkdir(parents=True, exist_ok=True)
         for name in names:
             place = results / f"{name}.json"
