@@ -90,7 +90,7 @@ def test_networks_without_gates_have_no_boundaries_of_units_in_a_film():
     assert activation_boundaries(run, X) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_without_networks_is_integrated_again_with_its_events():
     def make(key):
         return sample(), mlp(key, (2, 3, 2, 1))

@@ -97,7 +97,7 @@ def test_slides_end_by_leaving_and_begin_from_a_side(run):
         np.testing.assert_array_equal(is_sliding, leaves)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_events_without_room_are_counted_and_the_first_are_on_record(run):
     *_, states, events = run
     times = run[0][-1:]
