@@ -8,8 +8,8 @@ time.
 Where a central limit theorem holds, the distance is C(t)/n.  At t = ∞ the constant is
 known for networks that end as two least-squares regressions: f_∞ is the teacher, and
 the distance is the excess risk 2dσ²/(n − 2d − 2).  A network that interpolates its
-noisy sample must be farther away.  So the size n at which the distance leaves the law
-should be the optimisation threshold n*.
+noisy sample must be farther away: below the optimisation threshold n* the distance is
+above the law.
 
 Reference: derived here; the population loss of two-layer networks is due to Saad &
 Solla (1995), for ReLU to Cho & Saul (2009).  Theorem 2 of Boursier & Flammarion (2024),
