@@ -24,6 +24,7 @@ There are nine kinds of cases, each with three programs of its own to compile; w
 import argparse
 import collections
 import concurrent.futures
+import functools
 import json
 import multiprocessing
 import sys
@@ -59,17 +60,19 @@ def main() -> None:
     parser.add_argument("--json")
     parser.add_argument("--smallest", action="store_true", help="a run for CI")
     options = parser.parse_args()
-    seeds = range(options.seed, options.seed + options.cases)
+    seeds, times = range(options.seed, options.seed + options.cases), TIMES
     if options.smallest:
-        seeds = [0]  # each of the nine kinds compiles three programs
+        # Each of the nine kinds compiles three programs.
+        seeds, times = [0], TIMES[:2]
     alike = [[seed for seed in seeds if seed % 9 == kind] for kind in range(9)]
+    attack = functools.partial(attacked, times=times)
     if options.processes > 1:
         context = multiprocessing.get_context("spawn")
         pool = concurrent.futures.ProcessPoolExecutor(options.processes, context)
         with pool:
-            found = list(pool.map(attacked, alike))
+            found = list(pool.map(attack, alike))
     else:
-        found = map(attacked, alike)
+        found = map(attack, alike)
     rows = sorted((row for some in found for row in some), key=lambda row: row["seed"])
     counts = lambda some: dict(collections.Counter(row["verdict"] for row in some))
     summary = {
@@ -88,7 +91,7 @@ def main() -> None:
     print(json.dumps(summary, indent=1), file=sys.stderr)
 
 
-def attacked(seeds: list[int]) -> list[dict]:
+def attacked(seeds: list[int], times: np.ndarray = TIMES) -> list[dict]:
     """A row per case; all of them are of one kind."""
     jax.config.update("jax_enable_x64", True)
     by_classes, rows = neuron_state.may_be_worth_it, []
@@ -96,14 +99,15 @@ def attacked(seeds: list[int]) -> list[dict]:
         some = seeds[i : i + LANES]
         loss, slope = PROGRAMS[some[0] % 9 // 3]
         cases = [wide_case(seed) for seed in some]
-        filled = cases + [cases[-1]] * (LANES - len(cases))
+        lanes = min(LANES, len(seeds))  # of one program
+        filled = cases + [cases[-1]] * (lanes - len(cases))
         batch = [np.stack(v) for v in zip(*(c[:4] for c in filled), strict=True)]
         ends = {}
         for name, rtol in (("few", RTOL), ("plain", RTOL), ("close", CLOSE)):
             of = by_classes if name == "few" else lambda *_: False
             neuron_state.may_be_worth_it = of
             run = _by_classes if name == "few" else _plainly
-            ends[name] = jax.device_get(run(*batch, rtol, loss, slope))
+            ends[name] = jax.device_get(run(*batch, times, rtol, loss, slope))
         neuron_state.may_be_worth_it = by_classes
         for j, seed in enumerate(some):
             of_one = {k: jax.tree.map(lambda v, j=j: v[j], e) for k, e in ends.items()}
@@ -169,7 +173,7 @@ def _zero(rng, size, a):
 STARTS = {"tiny": _tiny, "small_a": _small_a, "small_w": _small_w, "zero": _zero}
 
 
-def _flow(x, y, w, a, rtol, loss, slope):
+def _flow(x, y, w, a, times, rtol, loss, slope):
     activation = LeakyRelu(slope) if slope else jax.nn.relu
     loss = getattr(losses, loss)
 
@@ -190,15 +194,15 @@ def _flow(x, y, w, a, rtol, loss, slope):
             rows = jnp.concatenate([state.network.w, state.network.a], axis=1)
             return state, (rows, state.memory.neurons.is_above)
 
-        state, records = jax.lax.scan(to, state, jnp.asarray(TIMES))
+        state, records = jax.lax.scan(to, state, jnp.asarray(times))
         return *records, state.status, state.stats
 
     return eqx.filter_vmap(one)(x, y, w, a)
 
 
 # Two functions, for two programs: which of them is used is decided while tracing.
-_by_classes = jax.jit(lambda *args: _flow(*args), static_argnums=(5, 6))
-_plainly = jax.jit(lambda *args: _flow(*args), static_argnums=(5, 6))
+_by_classes = jax.jit(lambda *args: _flow(*args), static_argnums=(6, 7))
+_plainly = jax.jit(lambda *args: _flow(*args), static_argnums=(6, 7))
 
 
 def judged(seed: int, case: tuple, ends: dict, loss: str, slope: float) -> dict:

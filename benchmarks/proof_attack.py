@@ -65,10 +65,12 @@ def main() -> None:
     parser.add_argument("--smallest", action="store_true", help="a run for CI")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
+    descent_time = DESCENT_TIME
     if options.smallest:
-        options.cases = 1
+        options.cases, descent_time = 1, 1.0
     rows = []
-    for row in attacked(range(options.seed, options.seed + options.cases)):
+    seeds = range(options.seed, options.seed + options.cases)
+    for row in attacked(seeds, descent_time):
         rows.append(row)
         print(json.dumps(row), flush=True)
     rows.sort(key=lambda row: row["case"])
@@ -112,7 +114,8 @@ def attacked(
     for (_, _, is_single), group in groups.items():
         for i in range(0, len(group), LANES):
             some = group[i : i + LANES]
-            filled = [*some, *[some[-1]] * (LANES - len(some))]
+            lanes = min(LANES, len(group))  # of one program
+            filled = [*some, *[some[-1]] * (lanes - len(some))]
             stack = lambda trees: jax.tree.map(lambda *v: jnp.stack(v), *trees)
             trees = stack([(network(case), sample(case)) for case in filled])
             if is_single:

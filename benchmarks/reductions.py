@@ -64,26 +64,30 @@ def main() -> None:
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
+    ways = WAYS
     if options.smallest:
         options.case, options.repeats = ["smallest"], 1
+        ways = {way: WAYS[way] for way in ("both", "none")}
     rows: list[dict[str, Any]] = []
     for case in options.case:
-        rows += compared(case, options.repeats, options.patience)
+        rows += compared(case, ways, options.repeats, options.patience)
         if options.json != "-":
             written(options.json, {"sigma": SIGMA, **machine(), "rows": rows})
     if options.json == "-":
         written("-", {"sigma": SIGMA, **machine(), "rows": rows})
 
 
-def compared(case: str, repeats: int, patience: float) -> list[dict[str, Any]]:
+def compared(
+    case: str, ways: dict[str, tuple[bool, bool]], repeats: int, patience: float
+) -> list[dict[str, Any]]:
     """Every way, of one network."""
     n, m, d, scale, final = CASES[case]
     data, network = make(KEY, n=n, d=d, m=m, sigma=SIGMA, scale=scale, n_test=1)
     start = Start(network, data, half_mse, 1.0)
     times = tuple(np.geomspace(final / 150, final, RECORDS).tolist())
-    runs: dict[str, list[Run]] = {way: [] for way in WAYS}
+    runs: dict[str, list[Run]] = {way: [] for way in ways}
     for _ in range(repeats):
-        for i, (way, (classes, aggregation)) in enumerate(WAYS.items()):
+        for i, (way, (classes, aggregation)) in enumerate(ways.items()):
             # A program of its own for each way, which the repeats find again.
             flow = ReluFlow(rtol=1e-4, max_steps=MOST_STEPS + i)
             with only(classes=classes, aggregation=aggregation):

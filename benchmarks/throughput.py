@@ -83,7 +83,8 @@ def main() -> None:
     rows = []
     for name in chosen:
         if name == "end_to_end":
-            rows += end_to_end(12 if options.smallest else 300, repeats)
+            members, last = (4, 20.0) if options.smallest else (300, 4000.0)
+            rows += end_to_end(members, last, repeats)
             continue
         for dtype in dtypes:
             peak = document["peaks"][dtype]["gflops"]
@@ -366,8 +367,8 @@ def mixed(key, *, n: int, m: int = 50):
     )
 
 
-def end_to_end(members: int, repeats: int) -> list[dict]:
-    """Members of four sizes, each to interpolation or 40,000 steps."""
+def end_to_end(members: int, last: float, repeats: int) -> list[dict]:
+    """Members of four sizes, each to interpolation or a last time: 40,000 steps."""
     sizes = (4, 12, 24, 48)
     experiment = Experiment(
         name="mixed",
@@ -376,7 +377,7 @@ def end_to_end(members: int, repeats: int) -> list[dict]:
         seeds=members // len(sizes),
         flow=Descent(rate=0.1),
         loss=half_mse,
-        times=tuple(float(t) for t in np.arange(20.0, 4001.0, 20.0)),
+        times=tuple(float(t) for t in np.arange(20.0, last + 1, 20.0)),
         measures={"train_risk": TrainRisk()},
         stop=TrainRiskBelow(1e-6),
     )

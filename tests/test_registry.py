@@ -36,12 +36,12 @@ CHECKED = ROOT / "benchmarks" / "results" / "check_quick"
 
 
 # The smallest one is planned and run below, the quick one for the stored checks.
-LONG_TO_PLAN = ("bias_matrix", "dominoes")
+LONG_TO_PLAN = ("bias_architectures", "bias_matrix", "dominoes", "sensitivity_patches")
 PLANNED = [
     pytest.param(
         name,
         preset,
-        marks=[pytest.mark.long] * (size_of(preset) == "quick" or name in LONG_TO_PLAN),
+        marks=[pytest.mark.long] * (preset != "paper" or name in LONG_TO_PLAN),
     )
     for name in EXPERIMENTS
     for preset in preset_names(name)
@@ -205,6 +205,7 @@ LONGEST = (
     "mode_connectivity-mnist5k",
     "mode_connectivity_fork",
     "mode_connectivity_teacher",
+    "one_pass",
     "order_of_limits",
     "orthogonal",
     "orthogonal_toy",

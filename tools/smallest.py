@@ -6,6 +6,7 @@ Each is a fork of this process, which has imported what they all need and has co
 nothing.  What they print is dropped, errors apart; this ends with 1 if one fails.
 """
 
+import gc
 import importlib.metadata
 import os
 import pathlib
@@ -47,12 +48,16 @@ def main() -> None:
 
 
 def _import_all() -> None:
+    """Once for all; nothing of it is ever garbage."""
     import matplotlib.pyplot  # noqa: F401
 
     import simbias.cli  # noqa: F401
     from simbias.registry import experiments
 
     experiments()
+    # As in tests/conftest.py: tracing makes many objects that live on.
+    gc.set_threshold(100_000, 50, 50)
+    gc.freeze()
 
 
 def _started(path: pathlib.Path) -> int:

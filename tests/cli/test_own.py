@@ -166,6 +166,7 @@ def test_a_file_is_run_shared_resumed_drawn_and_checked(mine, tmp_path, capsys):
     np.testing.assert_allclose(data.y, 2 * data.x)
 
 
+@pytest.mark.slow
 def test_check_adds_seeds_until_claims_are_decided(mine, tmp_path, capsys):
     claim = 'mean_of("slope", ds["learnt"].isel(slope=0, time=-1), (0.88, 2), "mine")'
     mine.write_text(
@@ -626,6 +627,7 @@ def test_a_file_that_is_killed_and_resumed_gives_the_same_bytes(mine, tmp_path):
 LIGHT = ["--help", "--version", "list", "new waves", "completion bash"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [*LIGHT, "run three_points --help --no-compile-cache"]
 )

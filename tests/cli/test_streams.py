@@ -46,7 +46,9 @@ def test_a_command_without_a_stream_ends_with_its_code(streams, code, tmp_path):
     assert simbias(["status", str(tmp_path)], streams).returncode == 2
 
 
-@pytest.mark.parametrize("streams", [NONE, "2>/dev/full"])
+@pytest.mark.parametrize(
+    "streams", [pytest.param(NONE, marks=pytest.mark.long), "2>/dev/full"]
+)
 def test_a_run_without_streams_is_computed_and_saved(streams, tmp_path):
     out = tmp_path / "run"
     done = simbias(["run", *RUN, "--out", str(out)], streams)
@@ -57,6 +59,7 @@ def test_a_run_without_streams_is_computed_and_saved(streams, tmp_path):
     assert "error" not in told.stdout
 
 
+@pytest.mark.long
 def test_a_worker_without_streams_does_its_work(tmp_path):
     out = tmp_path / "run"
     simbias(["run", *RUN, "--out", str(out), "--workers", "0"])

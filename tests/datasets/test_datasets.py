@@ -77,6 +77,7 @@ def test_a_law_is_a_pure_function_of_its_key(law):
     assert leaves_equal(draw(law), law(KEY))
 
 
+@pytest.mark.slow
 @every_law
 def test_a_law_draws_the_same_sample_traced_or_not(law):
     traced, plain = jax.jit(law)(KEY), draw(law)

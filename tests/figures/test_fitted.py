@@ -54,6 +54,7 @@ def test_the_size_of_text_is_that_of_before_outside_of_the_style():
     assert mpl.rcParams["font.size"] == before
 
 
+@pytest.mark.slow
 def test_long_titles_and_labels_are_broken_where_their_panel_ends():
     with style():
         figure = blank(9.0, 3.0)

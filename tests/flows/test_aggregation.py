@@ -63,7 +63,7 @@ def aggregated_by(position, length=0.0):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("spread", [0.0, 1e-8])
 def test_a_ray_drives_the_others_as_all_of_it_does(spread):
     position = position_of(*network(spread, spread, spread), sample())

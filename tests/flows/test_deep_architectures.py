@@ -109,8 +109,10 @@ def ends(net, data, time):
 @pytest.mark.parametrize(
     ("make", "inputs", "time"),
     [
-        pytest.param(residual, 3, 4.0, id="residual"),
-        pytest.param(small_convolution, 16, 4.0, id="convolution"),
+        pytest.param(residual, 3, 4.0, id="residual", marks=pytest.mark.long),
+        pytest.param(
+            small_convolution, 16, 4.0, id="convolution", marks=pytest.mark.long
+        ),
         pytest.param(pooled, 3, 12.0, id="max pooling"),
     ],
 )

@@ -31,6 +31,7 @@ def run():
     return times, *recorded("deep_two_hidden", times)
 
 
+@pytest.mark.long
 def test_a_record_of_events_changes_the_weights_by_no_more_than_rounding(run):
     # The other program adds in another order.
     _, _, _, plain, with_events, _ = run

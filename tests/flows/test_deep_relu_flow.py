@@ -38,9 +38,8 @@ def run_to_reference(name, rtol=1e-8):
     return states[-1], errors
 
 
-@pytest.mark.parametrize("name", ["deep_two_hidden", "deep_leaky_logistic"])
-def test_the_flow_is_that_of_small_euler_steps(name):
-    state, errors = run_to_reference(name)
+def test_the_flow_is_that_of_small_euler_steps():
+    state, errors = run_to_reference("deep_two_hidden")
     assert state.status == Status.RUNNING
     assert max(errors) < ACCURACY
     assert int(state.stats["crossings"]) > 10
@@ -48,7 +47,19 @@ def test_the_flow_is_that_of_small_euler_steps(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["deep_three_hidden", "deep_bias", "deep_small_start", "deep_mirror"]
+    "name",
+    [
+        "deep_bias",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in (
+                "deep_leaky_logistic",
+                "deep_three_hidden",
+                "deep_small_start",
+                "deep_mirror",
+            )
+        ),
+    ],
 )
 def test_the_other_references_are_reproduced(name):
     state, errors = run_to_reference(name)
@@ -111,7 +122,7 @@ def test_the_time_is_reached_and_attempts_are_counted(run):
     assert int(state.stats["evaluations"]) > 6 * int(state.stats["accepted"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_first_step_that_overflows_is_repeated_with_a_shorter_one(run):
     net, data, states = run
     for first in (1e3, 1e60):
@@ -121,6 +132,7 @@ def test_a_first_step_that_overflows_is_repeated_with_a_shorter_one(run):
         assert distance(flat(state.network), flat(states[0].network)) < 1e-6
 
 
+@pytest.mark.slow
 def test_padding_changes_no_digit_that_counts(run):
     net, data, states = run
     x = jnp.concatenate([data.x, jnp.zeros((2, 3))])
@@ -143,6 +155,7 @@ def test_a_run_in_two_parts_has_the_same_bits(run):
     np.testing.assert_array_equal(flat(state.network), flat(states[-1].network))
 
 
+@pytest.mark.long
 def test_members_that_run_together_go_as_each_does_alone(run):
     _, data, _ = run
     nets = [small_problem(seed=seed)[0] for seed in (3, 4)]
@@ -172,6 +185,7 @@ def test_members_that_run_together_go_as_each_does_alone(run):
             assert int(together.stats[name][i]) == int(count), name
 
 
+@pytest.mark.slow
 def test_members_that_run_together_do_not_wait_for_each_other(run):
     _, data, _ = run
     flow, until = DeepReluFlow(rtol=jnp.asarray(1e-8)), jnp.asarray(2.0)
@@ -190,6 +204,7 @@ def test_members_that_run_together_do_not_wait_for_each_other(run):
     assert at_once(jax.vmap(step), many) == set()
 
 
+@pytest.mark.slow
 def test_float32_follows_to_its_own_digits(run):
     _, _, states = run
     net, data = small_problem(np.float32)
@@ -198,6 +213,7 @@ def test_float32_follows_to_its_own_digits(run):
     assert distance(flat(state.network), flat(states[1].network)) < 3e-3
 
 
+@pytest.mark.slow
 def test_one_unit_that_dies_follows_the_closed_form():
     # f = a (w x)⁺ with x > 0, y < 0 and a > 0: w falls to 0, and the unit dies there.
     x, y = np.array([[1.0], [2.0]]), np.array([[-1.0], [-1.0]])
@@ -257,6 +273,7 @@ def test_units_that_wake_are_on_the_sides_of_their_speeds(seed):
     assert int(new.choices) == 0
 
 
+@pytest.mark.slow
 def test_too_many_pins_end_as_capacity():
     net, data, _, file = problem("deep_two_hidden")
     state = flowed(net, data, file["times"], max_sliding=1)[-1]
@@ -297,6 +314,7 @@ def by_signs(net, x, shapes, slope):
     return net.gated(x, pattern)[0]
 
 
+@pytest.mark.slow
 def test_gates_that_follow_the_signs_give_the_network():
     net = mlp(KEY, (3, 5, 4, 2), activation="leaky_relu")
     x = jnp.array([0.3, -1.0, 0.7])

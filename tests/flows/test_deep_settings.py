@@ -43,12 +43,13 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("three outputs", marks=pytest.mark.slow),
-        "cross entropy",
-        pytest.param("log_logistic", marks=pytest.mark.slow),
+        "three outputs",
+        pytest.param("cross entropy", marks=pytest.mark.long),
+        pytest.param("log_logistic", marks=pytest.mark.long),
     ],
 )
 def test_outputs_and_losses_follow_small_euler_steps(name):
@@ -64,7 +65,9 @@ def test_outputs_and_losses_follow_small_euler_steps(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("frozen", ["weights.0", "weights.1"])
+@pytest.mark.parametrize(
+    "frozen", [pytest.param("weights.0", marks=pytest.mark.long), "weights.1"]
+)
 def test_a_frozen_layer_stays_and_the_others_follow_small_euler_steps(frozen):
     net, x, y = one_output()
     net = Mlp(net.weights, net.biases, frozen=(frozen,))
@@ -110,6 +113,7 @@ def test_steps_near_the_limit_are_shorter_than_stability_requires():
     assert float(state.memory.length) == pytest.approx(2.5 * 4, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_three_trained_layers_slide_along_a_line_from_a_start_on_a_kink():
     # One unit per layer, balanced: w = q (1, −1)/√2 on the kink of the second sample,
     # and both other weights q.  With f = q³/√2 on the first sample, of target 1,

@@ -23,18 +23,19 @@ def verdicts(program, cases):
 
 # Seeds 5 and 11 of the prototype, where a sliding unit is the only live input; then
 # one of every kind.
-@pytest.mark.slow
+@pytest.mark.long
 def test_degenerate_networks_go_where_small_euler_steps_go():
     assert verdicts(PROGRAMS[0], cases_of(PROGRAMS[0], 9)) == ["right"] * 9
 
 
 # Many events in one step: the time of the last one had an error of first order.
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_event_behind_crossings_is_where_it_is():
     program = Program(4)
     assert verdicts(program, cases_of(program, 5)[-1:]) == ["right"]
 
 
+@pytest.mark.slow
 # A crossing shortly before an event: the correction of the time of the event took it
 # back, its side stayed, and the step after that was rejected at every length.
 def test_a_crossing_that_a_correction_takes_back_stops_nothing():

@@ -55,6 +55,8 @@ PROBLEMS = {
     "orthogonal": (orthogonal, losses.half_mse, 0.0, 30),
     "leaky": (lambda rng: noisy_linear(rng, 20, 3), losses.half_mse, 0.1, 30),
 }
+# These have programs of their own.
+OF_THEIR_OWN = ("xor_clusters", "leaky")
 
 
 def padded(v, *shape):
@@ -63,7 +65,13 @@ def padded(v, *shape):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.long] * (name in OF_THEIR_OWN))
+        for name in PROBLEMS
+    ],
+)
 def test_two_layers_have_the_weights_of_the_flow_of_two_layers(name):
     make, loss, slope, end = PROBLEMS[name]
     rng = np.random.default_rng([*PROBLEMS].index(name))

@@ -155,6 +155,7 @@ def test_a_sliding_neuron_crosses_the_concave_plane_of_those_it_meets(order):
     assert int(after.crossings[0]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beyond", [0.3, 0.0])
 @pytest.mark.parametrize("starts_sliding", [False, True])
 def test_a_neuron_that_stays_ends_at_the_plane_and_the_way_back_is_counted(

@@ -125,6 +125,7 @@ def test_an_optimiser_with_a_key_that_no_seed_changes_is_refused_by_name():
         run(from_a_key_of_its_own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["adam", "lbfgs", "lion", "muon"])
 def test_optimisers_that_draw_nothing_are_as_they_were(name):
     optimiser = optax.contrib.muon(0.1) if name == "muon" else getattr(optax, name)(0.1)

@@ -199,7 +199,7 @@ def test_many_planes_in_one_stride_lead_where_they_lead_one_by_one(monkeypatch):
     assert errors[1] < 1e-5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_begins_at_1e_270_waits_no_longer_than_what_begins_at_1e_3():
     rate, evaluations = 0.0, []
     for scale in (1e-3, 1e-30, 1e-270):

@@ -253,6 +253,7 @@ def test_error_falls_with_the_tolerance_at_little_more_cost():
     assert costs[1] < 2.1**2 * costs[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loss", [losses.half_mse, losses.logistic], ids=lambda f: f.__name__
 )

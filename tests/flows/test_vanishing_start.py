@@ -113,6 +113,7 @@ def random_problem(seed):
     return sample(x, y), network(w, np.where(rng.random(M) < 0.5, -1.0, 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_the_flow_from_a_tiny_start_ends_where_the_limit_does(seed):
     data, net = random_problem(seed)

@@ -203,6 +203,7 @@ def test_a_living_neuron_within_rounding_of_its_only_plane_is_not_dead():
     assert known(at(-5e-4), data).is_known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("h", "a", "is_known"),
     [

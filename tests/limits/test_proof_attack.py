@@ -8,14 +8,8 @@ from proof_attack import attacked
 SEEDS = [seed for seed in range(150) if seed % 5 in (0, 3)]
 
 
-@pytest.mark.parametrize(
-    "seeds",
-    [
-        pytest.param(SEEDS[:12], marks=pytest.mark.slow),
-        pytest.param(SEEDS[12:], marks=pytest.mark.long),
-    ],
-    ids=len,
-)
+@pytest.mark.long
+@pytest.mark.parametrize("seeds", [SEEDS[:12], SEEDS[12:]], ids=len)
 def test_no_claimed_limit_is_left_by_the_flow_or_by_descent(seeds):
     try:
         rows = list(attacked(seeds, descent_time=100.0))

@@ -54,6 +54,7 @@ def assert_equal_to_rounding(found, expected):
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "dtype", "n", "m", "k", "has_bias"),
     [

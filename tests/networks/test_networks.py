@@ -113,6 +113,7 @@ def test_wrong_sizes_are_named(law, wrong):
         INITIAL_LAWS[law](KEY, **{"m": 3, "d": 2, **wrong})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ACTIVATIONS))
 @pytest.mark.parametrize(("k", "has_bias"), [(1, False), (1, True), (3, False)])
 @pytest.mark.parametrize("most", [2**22, 64])

@@ -104,6 +104,7 @@ def test_no_neuron_moves_further_than_the_bound(seed):
     assert seen >= 2
 
 
+@pytest.mark.slow
 def test_a_member_ends_where_its_limit_is_known():
     with simbias.exact_numerics():
         data = sample()

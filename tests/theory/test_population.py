@@ -68,6 +68,7 @@ def test_loss_is_the_mean_over_many_inputs():
     np.testing.assert_allclose(noisy, found / 2 + 2 * 0.09 / 2, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", [jax.nn.relu, LeakyRelu(0.2), erf, quadratic])
 def test_gradient_agrees_with_differences_also_for_parallel_neurons(activation):
     rng = np.random.default_rng(1)

@@ -43,6 +43,7 @@ def test_what_differs_is_said_by_name(runs):
     assert json.loads(same.attrs["differs"]) == {}
 
 
+@pytest.mark.slow
 def test_pairs_say_whether_they_have_one_sample_and_one_start(runs):
     a, b = runs
     said = lambda a, b: json.loads(simbias.compare(a, b).attrs["independent"])

@@ -33,6 +33,7 @@ def experiment():
     return small(cell={"n": 6, "scale": (0.1, 0.5)}, seeds=2)
 
 
+@pytest.mark.slow
 def test_seeds_go_where_claims_are_open(experiment, tmp_path):
     ds, decided = decide(experiment, claims, tmp_path / "run.zarr")
     easy, hard, exact = decided
@@ -57,6 +58,7 @@ def test_no_round_is_begun_beyond_the_budget(experiment, tmp_path):
     assert hard.needed > 20
 
 
+@pytest.mark.slow
 def test_a_run_whose_first_look_is_stored_goes_on(experiment, tmp_path, monkeypatch):
     place = tmp_path / "run.zarr"
     _, (_, before, _) = decide(experiment, claims, place, budget=1e-9)

@@ -74,6 +74,7 @@ def test_one_neuron_on_one_sample_has_the_derivative_of_its_closed_form():
     assert float(a * dw + w * da) == pytest.approx(float(slope), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_frozen_weights_have_no_derivative():
     with simbias.exact_numerics():
         network, data = _problem(1)

@@ -21,6 +21,7 @@ def stored(tmp_path_factory):
     return path, experiment
 
 
+@pytest.mark.slow
 def test_a_member_is_that_of_the_opened_result(stored):
     path, experiment = stored
     ds = open_result(path)

@@ -381,6 +381,7 @@ def test_a_transformation_has_its_own_rate_and_its_clock_counts_steps():
     np.testing.assert_allclose(jnp.abs(moved), 3 * 0.5 * 0.01, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "optimiser",
     [
