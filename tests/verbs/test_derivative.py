@@ -75,6 +75,23 @@ def test_one_neuron_on_one_sample_has_the_derivative_of_its_closed_form():
     assert float(a * dw + w * da) == pytest.approx(float(slope), rel=1e-7)
 
 
+def test_a_perturbation_of_the_data_finds_a_saddle():
+    """a = −w, y > 0: both shrink like e⁻ᵗ, and what breaks a = −w grows like eᵗ."""
+    with simbias.exact_numerics():
+        root = jnp.full((1, 1), 0.1)
+        one = jnp.ones((1, 1))
+        data = Dataset(one, one, jnp.ones(1), one, one)
+        ask = lambda end: simbias.derivative(
+            TwoLayer(root, -root), data, half_mse, end, y=one[None]
+        )
+        seen = ask(5.0)
+        assert seen.finding == "finished"
+        assert float(jnp.exp(7)) < seen.growth < float(jnp.exp(11))
+        seen = ask(25.0)
+    assert seen.finding == "saddle"
+    assert bool(jnp.isnan(seen.tangent.w).all())
+
+
 def test_frozen_weights_have_no_derivative():
     with simbias.exact_numerics():
         network, data = _problem(1)
