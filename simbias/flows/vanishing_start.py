@@ -58,8 +58,9 @@ class VanishingStart(AbstractFlow):
     no neuron grows: as CONVERGED if L is 0, else as STATIONARY.
 
     Only the directions of the initial weights and the signs of the output weights
-    count.  The limit is that of neurons with |a| = |w| = λ; factors of order one do not
-    change it.
+    count.  The limit is that of neurons with |a| = |w| exactly: then a neuron that
+    shrinks keeps its sign and its direction.  With |a| ≠ |w| it shrinks to a size
+    √|a² − |w|²| only, where a or w changes its sign, and then it grows.
 
     A member ends as TIE if groups of several directions or signs leave at one time:
     then what follows depends on more than the directions.  It ends as MAX_STEPS if it

@@ -21,8 +21,9 @@ LEAVING = 1e-6
 # Speeds in units of Σ |rᵢ||xᵢ| at f = 0: that of large neurons at rest, that of
 # directions at rest, and the least growth that counts as growth.
 REST, SETTLED, GROWS = 1e-8, 1e-6, 1e-6
-# Share of the growth of a neuron below which its turning can wait.
-HARDLY = 1e-3
+# Share of the growth of a neuron below which its turning can wait: the tangent of the
+# angle by which it may lag behind while large neurons move.
+HARDLY = 3e-2
 # Two waits are one within this share, and two directions within this distance.
 SAME_WAIT, SAME_DIRECTION = 1e-6, 1e-4
 _IN_UNITS_OF_WEIGHT = ("speed_below", "speed_above", "excursion")
