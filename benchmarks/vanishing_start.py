@@ -11,7 +11,10 @@ each λ and problem whose limit has ended:
   by a factor, and may stay below the hundredth);
 * t − s ln(1/λ) of each leader, which should not depend on λ.  A leader that had already
   left with another cluster, and fell back, is measured at its first growth;
-* |f − f∞|/|f∞| on 200 points.
+* |f − f∞|/|f∞| on 200 points;
+* whether all output weights keep their signs, as they do while |a| = |w|.  The flow
+  keeps a² − |w|² to its tolerance only, and a neuron that shrinks may become smaller
+  than that.
 
     python benchmarks/vanishing_start.py [--json FILE|-] [--problems P] [--minutes M]
                                          [--figure FILE] [--smallest]
@@ -152,6 +155,7 @@ def against(state, network, data, scale: float) -> dict:
         "has_order": bool(np.all(np.diff(when[first]) > 0)),
         "grown": count,
         "no_others": count <= sum(of["neurons"]),
+        "keeps_signs": bool(jnp.all(last.network.a * network.a > 0)),
         "error": error,
         "distance": float(jnp.linalg.norm(f - f_limit) / jnp.where(size > 0, size, 1)),
         "seconds": seconds,
@@ -171,6 +175,7 @@ def summary(rows: list[dict], scales: tuple[float, ...]) -> dict:
             "problems": len(runs),
             "ordered": sum(r["has_order"] and r["no_others"] for r in runs),
             "close": sum(v < 1e-3 for v in distance),
+            "keep_signs": sum(r["keeps_signs"] for r in runs),
             "first_error": quantiles(first),
             "distance": quantiles(distance),
         }

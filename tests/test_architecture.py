@@ -23,7 +23,7 @@ LAYERS = [
     {"core", "numerics"},
     {"introspection"},
     {"attacks", "drawn_from", "experiment_presets", "losses", "validation"},
-    {"limits"},
+    {"limits", "variational"},
     {"theory"},
     {"datasets", "networks", "flows", "measures", "stops"},
     {"ensemble"},

@@ -58,8 +58,9 @@ class VanishingStart(AbstractFlow):
     no neuron grows: as CONVERGED if L is 0, else as STATIONARY.
 
     Only the directions of the initial weights and the signs of the output weights
-    count.  The limit is that of neurons with |a| = |w| = λ; factors of order one do not
-    change it.
+    count.  The limit is that of neurons with |a| = |w| exactly: then a neuron that
+    shrinks keeps its sign and its direction.  With |a| ≠ |w| it shrinks to a size
+    √|a² − |w|²| only, where a or w changes its sign, and then it grows.
 
     A member ends as TIE if groups of several directions or signs leave at one time:
     then what follows depends on more than the directions.  It ends as MAX_STEPS if it
@@ -177,21 +178,23 @@ class VanishingStart(AbstractFlow):
         flow, far = self._flow(), jnp.asarray(_FAR, clock())
         has_bias, planes = state.network.b is not None, saddle.orbit.memory.planes
         sample = extended_sample(data, loss, has_bias, planes)
+        slope = state.network.negative_slope
+        moves_of = lambda orbit: motion(orbit.memory.neurons, sample, slope)
         orbit = step_without(
             lambda orbit: flow.step(orbit, data, loss, far),
             saddle.orbit,
-            only_grow(saddle, motion(saddle.orbit.memory.neurons)),
+            only_grow(saddle, moves_of(saddle.orbit)),
             sample,
-            state.network.negative_slope,
+            slope,
         )
-        moves = motion(orbit.memory.neurons)
+        moves = moves_of(orbit)
         fastest = jnp.max(jnp.where(saddle.is_large, jnp.abs(moves.growth), 0))
         attempts = orbit.stats["accepted"] + orbit.stats["rejected"]
         is_near = (fastest > REST * saddle.speed) & (fastest < _SLOW * saddle.speed)
         looks = goes & is_near & (attempts % _EVERY == 0)
         orbit = landed(orbit, saddle.is_large, data, loss, looks)
 
-        moves = motion(orbit.memory.neurons)
+        moves = moves_of(orbit)
         saddle = fallen(dataclasses.replace(saddle, orbit=orbit), moves)
         is_small = ~saddle.is_large
         factor = jnp.where(is_small, TINY / positive_or_one(moves.size), 1)

@@ -1,34 +1,23 @@
 """Derivatives of a trained network in its data and in its start, through all events."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
-from simbias.core import Dataset, EventKind, Loss, Status
+from simbias.core import Dataset, Loss, Status
 from simbias.errors import BadInput
 from simbias.flows import ReluFlow
 from simbias.networks import TwoLayer
 from simbias.numerics.exact_numerics import exact_numerics
-from simbias.numerics.integrated import integrated
 from simbias.validation.values import positive, positive_integer
-
-# Speed towards a boundary over the largest possible, below which a neuron grazes it.
-_GRAZES = 1e-6
-# Growth of a perturbation beyond which its digits are those of rounding.
-_LOST = 1e9
-# A pre-activation on the wrong side by more than this share shows a missed event.
-_WRONG = 1e-5
-_NEWTON = 6
-# A release is looked for within this share of its time.
-_NEAR = 0.05
-
-Finding = Literal["finished", "grazing", "saddle", "missed event", "not reached"]
+from simbias.variational.events import Sides, read_events
+from simbias.variational.fixed_pattern import Problem, Sample, Weights
+from simbias.variational.path import End, Finding, Path, Place
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +25,7 @@ class Sensitivity:
     """End of a trajectory and its derivatives.
 
     Attributes:
-        network: at the end.
+        network: at the end; where the pass stopped if `finding` is not "finished".
         tangent: derivatives of its weights, a network with a leading axis
             `perturbation`; NaN unless `finding` is "finished".
         finding: "finished"; "grazing": a neuron touches an activation boundary with
@@ -44,9 +33,8 @@ class Sensitivity:
             than 1e9, so that rounding is all that is left; "missed event": the
             trajectory cannot be followed again; "not reached": the flow failed.
         events: number of crossings, slides and releases.
-        growth: largest norm of a perturbation of the start over its first norm; 1 if
-            only the data are perturbed.  So only a perturbation of the start finds a
-            saddle.
+        growth: of |V|/|θ|, from the start to the end: the largest of the perturbations
+            of the start and of one in a random direction, which is always added.
     """
 
     network: TwoLayer
@@ -54,33 +42,6 @@ class Sensitivity:
     finding: Finding
     events: int
     growth: float
-
-
-class _Weights(NamedTuple):
-    w: Float[Array, "... m e"]
-    a: Float[Array, "... m k"]
-
-
-class _Sample(NamedTuple):
-    x: Float[Array, "... n e"]
-    y: Float[Array, "... n k"]
-    weight: Float[Array, "... n"]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Problem:
-    """What a program is compiled for."""
-
-    loss: Loss
-    moves_w: bool
-    moves_a: bool
-
-
-class _Pattern(NamedTuple):
-    """Slope of every neuron on every sample, and the samples on which it slides."""
-
-    gate: Float[Array, "m n"]
-    pins: Int[Array, "m s"]  # −1 for none
 
 
 def derivative(
@@ -109,13 +70,10 @@ def derivative(
         V⁺ = V⁻ + (F⁺ − F⁻) dh/(∇h·F⁻),   dh = ∇h·V⁻ + ∂h/∂ε,
 
     h = wⱼ·xᵢ.  While a neuron slides, F is the projected field.  At a release F is
-    continuous and V too.  The trajectory is computed by `ReluFlow` with a record of its
-    events, and then followed again together with V by a method of order 8; the times of
-    the events are corrected by Newton's method.
-
-    Known fault: on two of eight random networks, with 32 events each, it differs from
-    the difference of two runs by 1 % and 9 % although `finding` is "finished"
-    (benchmarks/results/derivatives.json).  Compare with two runs before you use it.
+    continuous and V too, unless the neuron meets another boundary there.  The
+    trajectory is computed by `ReluFlow` with a record of its events, and then followed
+    again together with V by a method of order 8.  Newton's method corrects the times of
+    the events, and if need be their order.
 
     Args:
         network: two layers, ReLU or leaky ReLU, in float64.
@@ -154,234 +112,29 @@ def derivative(
                 "the flow has no derivative in the start."
             )
         log, status = _events(network, data, loss, time, rtol, events)
-        path = _Path(network, loss, sample, along, slope, rtol, log)
-        return path.followed(weights, tangent, time, status)
-
-
-class _Path:
-    """A trajectory with its tangents, from event to event."""
-
-    def __init__(
-        self,
-        network: TwoLayer,
-        loss: Loss,
-        sample: _Sample,
-        along: _Sample,
-        slope: float,
-        rtol: float,
-        log: np.ndarray,
-    ):
-        self._network, self._sample, self._along = network, sample, along
-        self._slope, self._log = slope, log
         frozen = network.frozen
-        self._problem = _Problem(loss, "w" not in frozen, "a" not in frozen)
-        m, n = network.w.shape[0], sample.x.shape[0]
-        self._pins: list[list[int]] = [[] for _ in range(m)]
-        self._room = _most_pins(log, m)
-        self._gate = np.ones((m, n))
+        problem = Problem(loss, "w" not in frozen, "a" not in frozen)
+        sides = Sides(
+            np.where(np.asarray(weights.w @ sample.x.T) > 0, 1.0, slope),
+            [[] for _ in range(len(weights.w))],
+            slope,
+        )
         atol = rtol / 1000 * float(jnp.median(jnp.abs(network.w)))
-        self._tolerances = jnp.asarray([rtol / 10, atol])
-
-    def _field(self, weights: _Weights, pattern: _Pattern) -> _Weights:
-        return _field(self._problem, weights, self._sample, pattern)
-
-    def followed(
-        self, weights: _Weights, tangent: _Weights, time: float, status: int
-    ) -> Sensitivity:
-        """The end."""
-        h = np.asarray(weights.w @ self._sample.x.T)
-        self._gate = np.where(h > 0, 1.0, self._slope)
-        state, now = (weights, tangent), 0.0
-        first = _size(tangent)
-        finding: Finding = "finished"
-        if Status(status).is_failure:
-            finding = "not reached"
-        for group in _groups(self._log):
-            if finding != "finished":
-                break
-            state, now, finding = self._through(state, now, group)
-        if finding == "finished":
-            state = self._to(state, now, time)
-            finding = self._checked(state)
-        size = _size(state[1])
-        growth = float(jnp.max(jnp.where(first > 0, size / first, 1.0)))
-        if finding == "finished" and not growth < _LOST:
-            finding = "saddle"
-        tangent = state[1]
-        if finding != "finished":
-            tangent = jax.tree.map(lambda v: jnp.full_like(v, jnp.nan), tangent)
-        return Sensitivity(
-            _network(self._network, state[0]),
-            _network(self._network, tangent),
-            finding,
-            len(self._log),
-            growth,
-        )
-
-    def _pattern(self) -> _Pattern:
-        pins = np.full((len(self._pins), self._room), -1)
-        gate = self._gate.copy()
-        for j, row in enumerate(self._pins):
-            pins[j, : len(row)] = row
-            gate[j, row] = 0.0
-        return _Pattern(jnp.asarray(gate), jnp.asarray(pins))
-
-    def _to(self, state: tuple, begin: float, end: float) -> tuple:
-        if begin == end:
-            return state
-        ends = jnp.asarray([begin, end])
-        both = self._sample, self._along
-        return _advanced(
-            self._problem, state, both, self._pattern(), ends, self._tolerances
-        )
-
-    def _through(
-        self, state: tuple, now: float, group: np.ndarray
-    ) -> tuple[tuple, float, Finding]:
-        """Across the events of one time: what meets a boundary, then what is let go."""
-        when, j, i, kind = group[0]
-        j, i = int(j), int(i)
-        state, now = self._to(state, now, float(when)), float(when)
-        meets = kind in (
-            EventKind.CROSSES_UP,
-            EventKind.CROSSES_DOWN,
-            EventKind.SLIDES,
-        )
-        before, x = self._pattern(), self._sample.x[i]
-        if not meets:
-            state, now = self._at_release(state, now, j, i, int(kind))
-            self._change(group)
-            return state, now, "finished"
-        speed = 0.0
-        for _ in range(_NEWTON):
-            velocity = self._field(state[0], before)
-            speed = float(velocity.w[j] @ x)
-            largest = float(jnp.linalg.norm(velocity.w[j]) * jnp.linalg.norm(x))
-            if not abs(speed) > _GRAZES * largest:
-                return state, now, "grazing"
-            off = -float(state[0].w[j] @ x) / speed
-            state, now = self._to(state, now, now + off), now + off
-            if abs(off) <= 1e-14 * max(abs(now), 1e-300):
-                break
-        old = self._field(state[0], before)
-        self._change(group)
-        new = self._field(state[0], self._pattern())
-        weights, tangent = state
-        shift = tangent.w[:, j] @ x + self._along.x[:, i] @ weights.w[j]
-        jumped = jax.tree.map(
-            lambda v, one, two: v + (two - one)[None] * (shift / speed)[:, None, None],
-            tangent,
-            old,
-            new,
-        )
-        return (weights, jumped), now, self._checked((weights, jumped))
-
-    def _at_release(
-        self, state: tuple, now: float, j: int, i: int, kind: int
-    ) -> tuple[tuple, float]:
-        """At the time at which the field of the free side no longer pushes back."""
-        held, slides = self._pins[j], self._pattern()
-        gate, pins = slides.gate, slides.pins
-        free = [k for k in held if k != i]
-        up = kind == EventKind.LEAVES_UP
-        gate = gate.at[j, i].set(1.0 if up else self._slope)
-        row = jnp.asarray(free + [-1] * (self._room - len(free)))
-        let_go = _Pattern(gate, pins.at[j].set(row))
-        push = lambda w: self._field(w, let_go).w[j] @ self._sample.x[i]
-        first, best = (state, now), (state, now)
-        for _ in range(_NEWTON):
-            along = self._field(state[0], slides)
-            value, change = jax.jvp(push, (state[0],), (along,))
-            off = -float(value / change) if float(change) else np.inf
-            if not abs(now + off - first[1]) < _NEAR * max(now, 1e-300):
-                return first  # let go by something else, at once
-            state, now = self._to(state, now, now + off), now + off
-            best = state, now
-            if abs(off) <= 1e-13 * now:
-                break
-        return best
-
-    def _change(self, group: np.ndarray) -> None:
-        for _, j, i, kind in group:
-            j, i = int(j), int(i)
-            if kind == EventKind.SLIDES:
-                self._pins[j].append(i)
-                continue
-            if i in self._pins[j]:
-                self._pins[j].remove(i)
-            up = kind in (EventKind.CROSSES_UP, EventKind.LEAVES_UP)
-            self._gate[j, i] = 1.0 if up else self._slope
-
-    def _checked(self, state: tuple) -> Finding:
-        w, x = state[0].w, self._sample.x
-        h = np.asarray(w @ x.T)
-        size = np.outer(jnp.linalg.norm(w, axis=1), jnp.linalg.norm(x, axis=1))
-        side = np.where(self._gate == 1.0, 1.0, -1.0)
-        wrong = (side * h < -_WRONG * size) & (np.asarray(self._sample.weight) > 0)
-        for j, row in enumerate(self._pins):
-            wrong[j, row] = np.abs(h[j, row]) > _WRONG * size[j, row]
-        return "missed event" if bool(np.any(wrong)) else "finished"
-
-
-@eqx.filter_jit
-def _field(
-    problem: _Problem, weights: _Weights, sample: _Sample, pattern: _Pattern
-) -> _Weights:
-    """Velocity of the weights with a fixed pattern."""
-
-    def value(weights: _Weights) -> Float[Array, ""]:
-        hidden = pattern.gate * (weights.w @ sample.x.T)
-        return problem.loss(hidden.T @ weights.a, sample.y, sample.weight)
-
-    gradient = jax.grad(value)(weights)
-    w = _projected(-gradient.w, sample.x, pattern.pins)
-    zero = jnp.zeros_like
-    a = -gradient.a if problem.moves_a else zero(gradient.a)
-    return _Weights(w if problem.moves_w else zero(w), a)
-
-
-@eqx.filter_jit
-def _advanced(
-    problem: _Problem,
-    state: tuple[_Weights, _Weights],
-    samples: tuple[_Sample, _Sample],
-    pattern: _Pattern,
-    ends: Float[Array, "2"],
-    tolerances: Float[Array, "2"],
-) -> tuple[_Weights, _Weights]:
-    """Weights and tangents at the end of a time without events."""
-    sample, along = samples
-
-    def both(state: tuple[_Weights, _Weights]) -> tuple[_Weights, _Weights]:
-        weights, tangent = state
-        field = lambda w, z: _field(problem, w, z, pattern)
-        one = lambda t, s: jax.jvp(field, (weights, sample), (t, s))[1]
-        return field(weights, sample), jax.vmap(one)(tangent, along)
-
-    found = integrated(both, state, ends, tolerances[0], tolerances[1])
-    return jax.tree.map(lambda v: v[-1], found)
-
-
-def _projected(
-    w: Float[Array, "m e"], x: Float[Array, "n e"], pins: Int[Array, "m s"]
-) -> Float[Array, "m e"]:
-    """Without the directions of the samples on which a neuron slides."""
-
-    def one(row: Float[Array, " e"], pinned: Int[Array, " s"]) -> Float[Array, " e"]:
-        basis = []
-        for place in range(pinned.shape[0]):
-            v = x[pinned[place]]
-            length = v @ v
-            for u in basis:
-                v = v - (v @ u) * u
-            is_new = (pinned[place] >= 0) & (v @ v > 1e-20 * length)
-            safe = jnp.where(is_new, v, 1.0)
-            basis.append(jnp.where(is_new, safe / jnp.linalg.norm(safe), 0.0))
-        for u in basis:
-            row = row - (row @ u) * u
-        return row
-
-    return jax.vmap(one)(w, pins)
+        found = read_events(log)
+        path = Path(problem, sample, along, sides, found, (rtol / 10, atol))
+        end = End(Place(weights, tangent, 0.0), "not reached", 1.0)
+        if not Status(status).is_failure:
+            end = path.followed(weights, tangent, time)
+    finding, tangent = end.finding, jax.tree.map(lambda v: v[:-1], end.place.tangent)
+    if finding != "finished":
+        tangent = jax.tree.map(lambda v: jnp.full_like(v, jnp.nan), tangent)
+    return Sensitivity(
+        _network(network, end.place.weights),
+        _network(network, tangent),
+        finding,
+        len(log),
+        end.growth,
+    )
 
 
 def _events(
@@ -419,48 +172,22 @@ def _run(
     return whole(jax.lax.while_loop(lambda s: goes(whole(s)), step, arrays))
 
 
-def _groups(log: np.ndarray) -> Sequence[np.ndarray]:
-    """Events that are one: a neuron meets a boundary, and is let go from others."""
-    groups: list[list[np.ndarray]] = []
-    for row in log:
-        is_release = row[3] in (EventKind.LEAVES_UP, EventKind.LEAVES_DOWN)
-        last = groups[-1][0] if groups else None
-        same = last is not None and last[0] == row[0] and last[1] == row[1]
-        if same and is_release:
-            groups[-1].append(row)
-        else:
-            groups.append([row])
-    return [np.stack(group) for group in groups]
-
-
-def _most_pins(log: np.ndarray, m: int) -> int:
-    """The most samples on which a neuron slides at a time."""
-    now, most = [0] * m, 1
-    for _, j, _, kind in log:
-        if kind == EventKind.SLIDES:
-            now[int(j)] += 1
-        elif kind in (EventKind.LEAVES_UP, EventKind.LEAVES_DOWN):
-            now[int(j)] -= 1
-        most = max(most, *now)
-    return most
-
-
-def _weights(network: Any) -> _Weights:
+def _weights(network: Any) -> Weights:
     """With a bias as a last coordinate."""
     w = network.w
     if network.b is not None:
         w = jnp.concatenate([w, network.b[..., None]], axis=-1)
-    return _Weights(w, network.a)
+    return Weights(w, network.a)
 
 
-def _sample(network: TwoLayer, data: Any) -> _Sample:
+def _sample(network: TwoLayer, data: Any) -> Sample:
     x = data.x
     if network.b is not None:
         x = jnp.concatenate([x, jnp.ones_like(x[..., :1])], axis=-1)
-    return _Sample(x, data.y, data.weight)
+    return Sample(x, data.y, data.weight)
 
 
-def _network(network: TwoLayer, weights: _Weights) -> TwoLayer:
+def _network(network: TwoLayer, weights: Weights) -> TwoLayer:
     d = network.w.shape[1]
     b = None if network.b is None else weights.w[..., d]
     where = lambda net: (net.w, net.a, net.b)
@@ -475,7 +202,7 @@ def _tangents(
     x: Array | None,
     y: Array | None,
     weight: Array | None,
-) -> tuple[_Weights, _Sample]:
+) -> tuple[Weights, Sample]:
     given = {"x": x, "y": y, "weight": weight}
     known = {name: one for name, one in given.items() if one is not None}
     counts = {len(one) for one in known.values()}
@@ -495,13 +222,25 @@ def _tangents(
             )
     zero = lambda v: jnp.zeros((q, *v.shape), v.dtype)
     base = _weights(network)
-    tangent = _weights(start) if start is not None else _Weights(*map(zero, base))
+    tangent = _weights(start) if start is not None else Weights(*map(zero, base))
     dx, dy, dweight = (known.get(k, zero(getattr(data, k))) for k in given)
     if network.b is not None:
         dx = jnp.concatenate([dx, jnp.zeros_like(dx[..., :1])], axis=-1)
-    return tangent, _Sample(dx, dy, dweight)
+    return _with_random(network, tangent), Sample(*map(_and_none, (dx, dy, dweight)))
 
 
-def _size(tangent: _Weights) -> Float[Array, " q"]:
-    squares = [jnp.sum(v**2, axis=(1, 2)) for v in tangent]
-    return jnp.sqrt(squares[0] + squares[1])
+def _with_random(network: TwoLayer, tangent: Weights) -> Weights:
+    """And, last, one of the trained weights in a random direction."""
+
+    def more(name: str, v: Float[Array, "q m _"]) -> Float[Array, "q+1 m _"]:
+        key = jax.random.fold_in(jax.random.key(0), ord(name))
+        one = jax.random.normal(key, v.shape[1:], v.dtype)
+        one = jnp.zeros_like(one) if name in network.frozen else one
+        return jnp.concatenate([v, one[None]])
+
+    return Weights(more("w", tangent.w), more("a", tangent.a))
+
+
+def _and_none(v: Array) -> Array:
+    """And, last, a perturbation that is none."""
+    return jnp.concatenate([v, jnp.zeros_like(v[:1])])

@@ -128,6 +128,29 @@ def test_the_flow_from_a_tiny_start_ends_where_the_limit_does(seed):
     np.testing.assert_allclose(f, f_limit, atol=2e-3 * float(jnp.abs(data.y).max()))
 
 
+def test_a_small_neuron_leaves_a_plane_that_no_longer_holds_it():
+    """While it slides, its direction stands still; after the first jump it must turn.
+
+    By s = 4.8 it has left the saddle, as it has in the flow.
+    """
+    rng = np.random.default_rng(9)
+    n, d = int(rng.integers(4, N + 1)), int(rng.integers(2, 4))
+    x, w = rng.normal(size=(n, d)), rng.normal(size=(12, d))
+    y = 0.3 * rng.normal(size=n) + x.sum(axis=1) / d**0.5
+    a = np.where(rng.random(12) < 0.5, -1.0, 1.0)
+    w = w / np.linalg.norm(w, axis=1, keepdims=True)
+    data, net = sample(x, y), network(w[:M], a[:M])
+    state = limit(net, data, until=4.8)
+    time, _ = jumps(state)
+    assert len(time) == 2
+    assert int(state.memory.neuron[1]) in (4, 6)
+    scale = 1e-100
+    start = dataclasses.replace(net, w=scale * net.w, a=scale * net.a)
+    size = lambda s: jnp.abs(followed(FLOW, start, data, s * -np.log(scale)).network.a)
+    assert float(size(time[1] - 0.2)[4, 0]) < 1e-6
+    assert float(size(time[1] + 0.2)[4, 0]) > 1e-2
+
+
 @pytest.mark.parametrize(
     ("change", "loss", "words"),
     [

@@ -24,12 +24,13 @@ def _problem(seed):
 
 
 @pytest.mark.slow
-def test_derivatives_are_differences_of_two_runs():
-    """Eighteen events, four slides and two releases; the end is that of the flow."""
+@pytest.mark.parametrize("seed", [0, 4])
+def test_derivatives_are_differences_of_two_runs(seed):
+    """18 and 32 events; of 4 a sliding neuron crosses a boundary, which lets it go."""
     end, step, rtol = 20.0, 1e-5, 1e-10
     with simbias.exact_numerics():
-        network, data = _problem(0)
-        rng = np.random.default_rng(0)
+        network, data = _problem(seed)
+        rng = np.random.default_rng(seed)
         y, x = (jnp.array(rng.normal(size=(1, 8, k))) for k in (1, 3))
         seen = simbias.derivative(network, data, half_mse, end, x=x, y=y, rtol=rtol)
         assert seen.finding == "finished"
@@ -72,6 +73,23 @@ def test_one_neuron_on_one_sample_has_the_derivative_of_its_closed_form():
     assert seen.events == 0
     assert float(w * a) == pytest.approx(float(p), rel=1e-8)
     assert float(a * dw + w * da) == pytest.approx(float(slope), rel=1e-7)
+
+
+def test_a_perturbation_of_the_data_finds_a_saddle():
+    """a = −w, y > 0: both shrink like e⁻ᵗ, and what breaks a = −w grows like eᵗ."""
+    with simbias.exact_numerics():
+        root = jnp.full((1, 1), 0.1)
+        one = jnp.ones((1, 1))
+        data = Dataset(one, one, jnp.ones(1), one, one)
+        ask = lambda end: simbias.derivative(
+            TwoLayer(root, -root), data, half_mse, end, y=one[None]
+        )
+        seen = ask(5.0)
+        assert seen.finding == "finished"
+        assert float(jnp.exp(7)) < seen.growth < float(jnp.exp(11))
+        seen = ask(25.0)
+    assert seen.finding == "saddle"
+    assert bool(jnp.isnan(seen.tangent.w).all())
 
 
 @pytest.mark.slow

@@ -8,8 +8,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from simbias.core import FlowState
+from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.neuron_state import NeuronState
 from simbias.flows._relu.norms import norm_of_rows, positive_or_one, unit_rows
+from simbias.flows._relu.sliding import escape_speeds, jumps
 from simbias.flows._relu.weights import with_weights
 
 # Weights of small neurons: beside weights of order one their products are nothing.
@@ -19,8 +21,9 @@ LEAVING = 1e-6
 # Speeds in units of Σ |rᵢ||xᵢ| at f = 0: that of large neurons at rest, that of
 # directions at rest, and the least growth that counts as growth.
 REST, SETTLED, GROWS = 1e-8, 1e-6, 1e-6
-# Share of the growth of a neuron below which its turning can wait.
-HARDLY = 1e-3
+# Share of the growth of a neuron below which its turning can wait: the tangent of the
+# angle by which it may lag behind while large neurons move.
+HARDLY = 3e-2
 # Two waits are one within this share, and two directions within this distance.
 SAME_WAIT, SAME_DIRECTION = 1e-6, 1e-4
 _IN_UNITS_OF_WEIGHT = ("speed_below", "speed_above", "excursion")
@@ -56,7 +59,10 @@ class Saddle(eqx.Module):
 
 
 class Motion(NamedTuple):
-    """Of every neuron: its direction, (ln |w|)', and how fast its direction turns."""
+    """Of every neuron: its direction, (ln |w|)', and how fast its direction turns.
+
+    A neuron that slides on a plane which no longer holds it turns as fast as it leaves.
+    """
 
     unit: Float[Array, "m e"]
     size: Float[Array, " m"]
@@ -84,14 +90,27 @@ class NextJump(NamedTuple):
     is_tie: Bool[Array, ""]
 
 
-def motion(neurons: NeuronState) -> Motion:
+def motion(neurons: NeuronState, sample: Sample, slope: float) -> Motion:
     """Of neurons with |a| = |w| under the field that they have."""
     size = norm_of_rows(neurons.w)
     unit = unit_rows(neurons.w)
     velocity = neurons.rates.w / positive_or_one(size)[:, None]
     growth = jnp.sum(unit * velocity, axis=1)
     turning = norm_of_rows(velocity - growth[:, None] * unit)
+    leaving = _leaving(neurons, sample, slope) / positive_or_one(size)
+    turning = jnp.maximum(turning, leaving)
     return Motion(unit, size, growth, turning)
+
+
+def _leaving(neurons: NeuronState, sample: Sample, slope: float) -> Float[Array, " m"]:
+    """Largest speed away from a plane that a neuron slides on; 0 while all hold."""
+    sliding = neurons.sliding
+    pull = sample.pulls(neurons.rates.residual)[jnp.maximum(sliding.plane, 0)]
+    drive = jnp.sum(neurons.a[:, :, None] * neurons.rates.moment, axis=1)
+    jump = jumps(neurons.a, pull, slope)
+    below, above, room = escape_speeds(drive, jump, sliding.dual)
+    away = jnp.where(room > 0, jnp.maximum(above, -below), 0)
+    return jnp.maximum(jnp.max(away, axis=1), 0)
 
 
 def is_at_rest(saddle: Saddle, moves: Motion) -> Bool[Array, ""]:

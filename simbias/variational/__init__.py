@@ -1,0 +1,1 @@
+"""Derivatives of trajectories of two-layer ReLU networks, through their events."""
