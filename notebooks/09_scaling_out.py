@@ -28,8 +28,7 @@ import tempfile
 
 import simbias
 from simbias.experiments import min_norm
-from simbias.figures.curves import curves
-from simbias.figures.style import COLOURS, blank, style
+from simbias.figures import Curves, Panels
 
 SMALL = "SIMBIAS_QUICK" in os.environ  # the smallest form, for a test
 
@@ -47,15 +46,18 @@ ds = simbias.simulate(
     min_norm.experiment("smoke", seeds=seeds), store=f"{run}/run.zarr"
 )
 error = (ds["row_error"] ** 2).sum("mode", skipna=False) ** 0.5
-with style():
-    axes = (figure := blank(6, 3.2)).subplots()
-    for way, colour in zip(("gd", "adam"), COLOURS, strict=False):
-        curves(axes, error.sel({"flow.way": way}), colour=colour, label=way)
-    axes.set_title(
-        "distance from the solution of least norm, in the rows of the sample"
-    )
-    axes.legend()
-figure
+Panels(
+    Curves(
+        "error",
+        colour="flow.way",
+        spread="each",
+        pooled=("start",),
+        title="distance from the solution of least norm, in the rows of the sample",
+        yscale="log",
+    ),
+    xscale="log",
+    size=(6, 3.2),
+)(ds.assign(error=error).sel({"flow.way": ["gd", "adam"]}))
 
 # %% [markdown]
 # ## Workers

@@ -26,6 +26,7 @@ from simbias.dataset import Fresh as Fresh
 from simbias.errors import BadInput
 from simbias.flow import AT_REST as AT_REST
 from simbias.flow import AbstractFlow as AbstractFlow
+from simbias.flow import AbstractFlowWrapper as AbstractFlowWrapper
 from simbias.flow import EventKind as EventKind
 from simbias.flow import FlowState as FlowState
 from simbias.flow import Status as Status

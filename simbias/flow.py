@@ -148,3 +148,40 @@ class AbstractFlow(eqx.Module):
         trace.
         """
         return None
+
+
+class AbstractFlowWrapper(AbstractFlow):
+    """A flow that moves networks as another one, `inner`, such as one chosen by name.
+
+    What the other flow knows of itself, such as its events, is forwarded here; what is
+    different is defined anew.  `clock` is that of any flow, unless it is said.
+    """
+
+    @property
+    @abstractmethod
+    def inner(self) -> AbstractFlow:
+        """The other flow."""
+
+    def init(
+        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
+    ) -> FlowState:
+        """State of `inner` at time 0."""
+        return self.inner.init(network, data, loss, key)
+
+    def step(
+        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
+    ) -> FlowState:
+        """One attempted step of `inner`."""
+        return self.inner.step(state, data, loss, until)
+
+    def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:
+        """What `inner` has written down."""
+        return self.inner.history(state)
+
+    def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
+        """That of `inner`."""
+        return self.inner.attempt_size(network, n, width, tile)
+
+    def step_equations(self, state: FlowState) -> int | None:
+        """Those of `inner`."""
+        return self.inner.step_equations(state)

@@ -14,16 +14,15 @@ from simbias.flows._deep.attempt_step import attempt_step
 from simbias.flows._deep.event_log import empty_log
 from simbias.flows._deep.gated_sample import GatedSample, gated_sample, with_theta
 from simbias.flows._deep.memory import DeepMemory
+from simbias.flows._deep.next_length import next_length
+from simbias.flows._deep.refusals import refuse, refuse_kinks_left
 from simbias.flows._deep.sliding import free_slots, scales
 from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
 from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import choose, is_finite, where_status
 from simbias.flows._shared.step_clock import clock, end_of_step, least_step
 from simbias.flows._shared.tolerances import absolute_tolerance, relative_tolerance
-from simbias.introspection.array_network import original_network
-from simbias.introspection.kinks import kink_of_gated
 from simbias.introspection.trained_arrays import size
-from simbias.network import Pattern, hook
 from simbias.validation.values import positive, positive_integer
 
 # Room for pre-activations that are 0 at an event beside those that slide.
@@ -132,10 +131,10 @@ class DeepReluFlow(AbstractFlow):
             or the loss has kinks of its own.
         """
         del key
-        _refuse(network)
+        refuse(network)
         refuse_kinks_of_loss("DeepReluFlow", loss, data, "")
         sample, theta = gated_sample(network, data, loss)
-        _refuse_kinks_left(network, sample)
+        refuse_kinks_left(network, sample)
         is_above = _sides(sample, theta)
         slots = free_slots(self._capacity(sample) + _MET_AT_ONCE)
         out, z = sample.outputs(theta, scales(sample, is_above, is_above & False))
@@ -193,8 +192,17 @@ class DeepReluFlow(AbstractFlow):
         is_whole = arrival.fraction == 1
         reached = time + arrival.fraction.astype(time.dtype) * (tnext - time)
         reached = jnp.where(is_whole, tnext, jnp.minimum(reached, tnext))
-        errors = error, kink_error
-        proposal = self._proposal(memory, arrival.field, theta, length, *errors)
+        order: Any = self.solver.order(None)
+        proposal = next_length(
+            memory,
+            arrival.field,
+            theta,
+            length,
+            error,
+            kink_error,
+            order=order,
+            dt0=self.dt0,
+        )
         # A rejected attempt may have overflowed, or been far from the solution.
         is_limited = (new.stiffness > 0) & jnp.isfinite(new.stiffness)
         is_limited &= is_kept & ~memory.is_new
@@ -254,32 +262,6 @@ class DeepReluFlow(AbstractFlow):
             after,
         )
 
-    def _proposal(
-        self,
-        memory: DeepMemory,
-        field: Float[Array, " p"],
-        theta: Float[Array, " p"],
-        length: Float[Array, ""],
-        error: Float[Array, ""],
-        kink_error: Float[Array, ""],
-    ) -> Float[Array, ""]:
-        """Length of the next step; at the start, in which weights move by 1 %."""
-        order: Any = self.solver.order(None)
-        factor = 0.9 * jnp.maximum(error, 1e-10) ** (-1 / order)
-        # What crossings are wrong by is of third order, and they come at random.
-        by_kinks = 0.8 * jnp.maximum(kink_error, 1e-10) ** (-1 / 3)
-        factor = jnp.minimum(factor, by_kinks)
-        most = jnp.where((error <= 1) & (kink_error <= 1), 5.0, 0.9)
-        proposal = length * jnp.clip(factor, 0.2, most)
-        proposal = jnp.where(jnp.isfinite(error), proposal, 0.2 * length)
-        if self.dt0 is not None:
-            first = jnp.asarray(self.dt0, proposal.dtype)
-        else:
-            speed, norm = jnp.linalg.norm(field), jnp.linalg.norm(theta)
-            first = 0.01 * norm / jnp.where(speed > 0, speed, 1)
-            first = jnp.where((speed > 0) & (norm > 0), first, 1.0)
-        return jnp.where(memory.is_new, first, proposal).astype(memory.length.dtype)
-
     def _capacity(self, sample: GatedSample) -> int:
         units = sample.layer.shape[0]
         return max(units, 32) if self.max_sliding is None else self.max_sliding
@@ -294,35 +276,3 @@ def _sides(sample: GatedSample, theta: Float[Array, " p"]) -> Array:
         return sample.outputs(theta, scales(sample, is_above, no))[1] > 0
 
     return jax.lax.fori_loop(0, len(sample.shapes), body, no)
-
-
-def _refuse(network: Any) -> None:
-    name = type(original_network(network)).__name__
-    for own in ("in_training", "on_sample", "value_and_gradient"):
-        if hook(network, own) is not None:
-            raise BadInput(
-                f"`flow`: deep_relu_flow (DeepReluFlow) follows −∇L, got a {name} with "
-                f"a method `{own}` of its own. Use descent (Descent), or for two "
-                "layers relu_flow (ReluFlow)."
-            )
-    if hook(network, "gated") is None:
-        raise BadInput(
-            "`flow`: deep_relu_flow (DeepReluFlow) needs a network with relu or "
-            f"leaky_relu and the method `gated`, as Mlp, got a {name}. "
-            "`simbias.core.AbstractNetwork.gated` says what it returns. Without kinks "
-            "use gradient_flow (GradientFlow), for two layers relu_flow (ReluFlow)."
-        )
-
-
-def _refuse_kinks_left(network: Any, sample: GatedSample) -> None:
-    """Raise ValueError for a `gated` that is not smooth under a fixed pattern."""
-    gates: Any = tuple(jax.ShapeDtypeStruct(v, sample.x.dtype) for v in sample.shapes)
-    found = kink_of_gated(network, sample.x[0], Pattern(gates, gates))
-    if found is not None:
-        raise BadInput(
-            "`flow`: deep_relu_flow (DeepReluFlow) needs a method `gated` that is "
-            "smooth under a fixed pattern, got "
-            f"{type(original_network(network)).__name__}.gated: {found}. Write a "
-            "maximum, as of max pooling, as max(a, b) = b + relu(a − b), and return "
-            "a − b among the pre-activations."
-        )

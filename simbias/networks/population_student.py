@@ -26,48 +26,38 @@ class PopulationStudent(AbstractNetwork):
     Args:
         w: wⱼ.
         a: aⱼ.
-        teacher_w: incoming weights of the teacher.
-        teacher_a: its outgoing weights.
+        teacher: f*.
         sigma: σ, standard deviation of the noise.  It moves the loss alone.
-        activation: φ: ReLU, leaky ReLU, `identity`, `erf` or `quadratic`.
-        teacher_activation: that of the teacher.
+        activation: φ, and that of the teacher: ReLU, leaky ReLU, `identity`, `erf` or
+            `quadratic`.
         frozen: what is not trained; add "a" to train the first layer alone.
     """
 
     w: Float[Array, "m d"]
     a: Float[Array, "m k"]
-    teacher_w: Float[Array, "q d"]
-    teacher_a: Float[Array, "q _"]
+    teacher: TwoLayer
     sigma: Float[Array, ""]
     activation: Activation = eqx.field(static=True, default=jax.nn.relu)
-    teacher_activation: Activation = eqx.field(static=True, default=jax.nn.relu)
-    frozen: tuple[str, ...] = eqx.field(
-        static=True, default=("teacher_w", "teacher_a", "sigma")
-    )
+    frozen: tuple[str, ...] = eqx.field(static=True, default=("teacher", "sigma"))
 
     has_kinks: ClassVar[bool] = False  # the mean over Gaussian inputs has none
     has_own_law: ClassVar[bool] = True  # its gradient does not depend on the sample
 
     def __check_init__(self):
-        for activation in (self.activation, self.teacher_activation):
+        for activation in (self.activation, self.teacher.activation):
             _phi(activation)
-        if self.a.shape[1] != self.teacher_a.shape[1]:
+        if self.a.shape[1] != self.teacher.a.shape[1]:
             raise BadInput(
-                "`teacher_a` must have as many outputs as `a`, got shapes "
-                f"{self.teacher_a.shape} and {self.a.shape}."
+                "`teacher` must have as many outputs as `a`, got shapes "
+                f"{self.teacher.a.shape} and {self.a.shape}."
             )
+        if self.teacher.b is not None:
+            raise BadInput("`teacher` must have no bias: b=None.")
 
     @property
     def negative_slope(self) -> float | None:
         """Slope of φ for h < 0 if it is piecewise linear, else None."""
         return negative_slope(self.activation)
-
-    @property
-    def teacher(self) -> TwoLayer:
-        """f*, as a network."""
-        return TwoLayer(
-            self.teacher_w, self.teacher_a, activation=self.teacher_activation
-        )
 
     def __call__(self, x: Float[Array, " d"]) -> Float[Array, " k"]:
         """Output for one input."""
@@ -95,11 +85,8 @@ class PopulationStudent(AbstractNetwork):
                 "`loss` must be half_mse: the mean over Gaussian inputs has a closed "
                 f"form for half the squared error, got {loss!r}."
             )
-        teacher: Neurons = (
-            self.teacher_w,
-            self.teacher_a,
-            _phi(self.teacher_activation),
-        )
+        f = self.teacher
+        teacher: Neurons = (f.w, f.a, _phi(f.activation))
         phi = _phi(self.activation)
         of = lambda wa: population_loss((*wa, phi), teacher, self.sigma)
         value, (dw, da) = jax.value_and_grad(of)((self.w, self.a))

@@ -8,7 +8,7 @@ import xarray as xr
 import simbias
 from simbias.analysis.estimates import estimates
 from simbias.analysis.threshold import threshold
-from simbias.figures.estimate_curves import estimate_curves
+from simbias.figures import Estimates, Panels
 
 matplotlib.use("agg")
 
@@ -46,22 +46,12 @@ def test_an_axis_that_is_not_there_is_named(successes):
         estimates(threshold, successes, over=("n", "draw"))
 
 
-def test_a_curve_has_its_interval_and_a_triangle_where_no_value_is(successes):
-    figure = estimate_curves(estimates(threshold, successes), along="sigma")
+def test_a_panel_has_their_intervals_and_a_triangle_where_no_value_is(successes):
+    found = estimates(threshold, successes).to_array("end").to_dataset(name="n*")
+    figure = Panels(Estimates("n*", is_joined=True), x="sigma", xscale="log")(found)
     (axes,) = figure.axes
-    line, above, below = axes.lines
-    assert np.isfinite(line.get_ydata()).tolist() == [True, True, False]
+    above, below = axes.lines[-2:]
     assert above.get_xdata().tolist() == [10.0]  # n* is above its lower end
     assert below.get_xdata().tolist() == []
-    assert axes.get_xlabel() == "sigma"
-    assert axes.get_legend() is None
-
-
-def test_curves_of_another_axis_are_told_apart(successes):
-    both = xr.concat([successes, successes], dim=xr.Variable("m", [50, 100]))
-    found = estimates(threshold, both)
-    figure = estimate_curves(found, along="sigma", label="n*")
-    names = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert names == ["m = 50", "m = 100"]
-    with pytest.raises(simbias.BadInput, match="at most one more axis, got sigma"):
-        estimate_curves(found["value"].sel(m=50).to_dataset(), along="m")
+    (joined,) = [line for line in axes.lines if line.get_linestyle() == "-"]
+    assert np.isfinite(joined.get_ydata()).tolist() == [True, True, False]

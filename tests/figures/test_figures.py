@@ -6,7 +6,6 @@ import pytest
 import xarray as xr
 
 from simbias.figures.cosine_histograms import cosine_histograms
-from simbias.figures.curves import curves
 from simbias.figures.heat_map import heat_map
 from simbias.figures.laws import (
     LAW,
@@ -65,19 +64,6 @@ def test_a_border_that_is_not_crossed_is_not_drawn(axes):
     )
     heat_map(axes, values, "a", "b", border=0.5)
     assert len(axes.collections) == 1
-
-
-@pytest.mark.parametrize("first", [0.5, 0.0])
-def test_every_member_has_its_curve_and_the_first_the_label(axes, first):
-    values = xr.DataArray(
-        first * np.arange(12.0).reshape(2, 2, 3), dims=("seed", "n", "time")
-    ).assign_coords(time=[0.0, 1.0, 2.0])
-    curves(axes, values, colour="C0", label="of all")
-    assert [line.get_ydata().tolist() for line in axes.lines] == [
-        values.values[s, n].tolist() for s in range(2) for n in range(2)
-    ]
-    assert [text for text in axes.get_legend_handles_labels()[1]] == ["of all"]
-    assert axes.get_yscale() == ("log" if first else "linear")
 
 
 def test_a_legend_lies_below(axes):

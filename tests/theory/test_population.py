@@ -1,5 +1,6 @@
 """Means over Gaussian inputs against quadrature and samples; gradients."""
 
+import dataclasses
 import itertools
 
 import jax
@@ -9,8 +10,8 @@ import pytest
 import scipy.special
 
 from simbias.losses import half_mse
+from simbias.networks import PopulationStudent, TwoLayer
 from simbias.networks.activations import LeakyRelu, erf, identity, quadratic
-from simbias.networks.population_student import PopulationStudent
 from simbias.theory.population import (
     gaussian_products,
     population_distance,
@@ -77,11 +78,13 @@ def test_gradient_agrees_with_differences_also_for_parallel_neurons(activation):
     network = PopulationStudent(
         jnp.array(w),
         jnp.array(rng.normal(size=(4, 1))),
-        jnp.array(rng.normal(size=(2, 3))),
-        jnp.array([[1.0], [-1.0]]),
+        TwoLayer(
+            jnp.array(rng.normal(size=(2, 3))),
+            jnp.array([[1.0], [-1.0]]),
+            activation=identity,
+        ),
         jnp.asarray(0.1),
         activation,
-        identity,
     )
     empty = (jnp.zeros((1, 3)), jnp.zeros((1, 1)), jnp.ones(1))
     _, gradient = network.value_and_gradient(half_mse, *empty)
@@ -92,16 +95,8 @@ def test_gradient_agrees_with_differences_also_for_parallel_neurons(activation):
             for h in (1e-5, -1e-5):
                 moved = base.copy()
                 moved[index] += h
-                parts = {"w": network.w, "a": network.a, name: jnp.array(moved)}
-                other = PopulationStudent(
-                    parts["w"],
-                    parts["a"],
-                    network.teacher_w,
-                    network.teacher_a,
-                    network.sigma,
-                    activation,
-                    identity,
-                )
+                parts = {name: jnp.array(moved)}
+                other = dataclasses.replace(network, **parts)
                 values.append(float(other.value_and_gradient(half_mse, *empty)[0]))
             expected = (values[0] - values[1]) / 2e-5
             # The gradient of ReLU bends like θ² at parallel neurons.
@@ -109,13 +104,18 @@ def test_gradient_agrees_with_differences_also_for_parallel_neurons(activation):
 
 
 def test_bad_input():
-    ones = jnp.ones((2, 2)), jnp.ones((2, 1)), jnp.ones((1, 2)), jnp.ones((1, 1))
+    teacher = TwoLayer(jnp.ones((1, 2)), jnp.ones((1, 1)))
+    ones = jnp.ones((2, 2)), jnp.ones((2, 1)), teacher
     with pytest.raises(ValueError, match="`activation` must be relu"):
         PopulationStudent(*ones, jnp.asarray(0.0), jnp.tanh)
     with pytest.raises(ValueError, match="`phi` must be a slope"):
-        gaussian_products(ones[0], ones[2], "tanh")
+        gaussian_products(ones[0], teacher.w, "tanh")
+    other = dataclasses.replace(teacher, a=jnp.ones((1, 2)))
     with pytest.raises(ValueError, match="as many outputs"):
-        PopulationStudent(*ones[:3], jnp.ones((1, 2)), jnp.asarray(0.0))
+        PopulationStudent(*ones[:2], other, jnp.asarray(0.0))
+    other = dataclasses.replace(teacher, b=jnp.ones(1))
+    with pytest.raises(ValueError, match="no bias"):
+        PopulationStudent(*ones[:2], other, jnp.asarray(0.0))
     network = PopulationStudent(*ones, jnp.asarray(0.0))
     with pytest.raises(ValueError, match="half_mse"):
         network.value_and_gradient(lambda p, y, w: p.sum(), *ones[:2], jnp.ones(2))

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import Dataset
 from simbias.errors import BadInput
+from simbias.numerics.haar_frame import haar_frame
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive_integers
 
@@ -73,7 +74,7 @@ def orthogonal(
     v = _on_sphere(key_teacher, neurons, d)
     x_test = _on_sphere(key_x_test, n_test, d) * d**0.5
     if inputs == "orthogonal":
-        x = _orthonormal(key_x, n, d) * d**0.5
+        x = haar_frame(key_x, d, n).T * d**0.5
     elif inputs == "axes":
         x = jnp.eye(n, d, dtype=jnp.float64) * d**0.5
     else:
@@ -85,13 +86,6 @@ def orthogonal(
     one, one_test = jnp.ones(n, jnp.float64), jnp.ones(n_test, jnp.float64)
     test = Dataset(x_test, y_test, one_test, mean_test, features)
     return Dataset(x, y, one, mean, features, test)
-
-
-def _orthonormal(key: PRNGKeyArray, n: int, d: int) -> Float[Array, "n d"]:
-    q, r = jnp.linalg.qr(jax.random.normal(key, (d, n), jnp.float64))
-    # The signs of a Householder factor are not random: without this the first
-    # coordinate of the first input would always be negative.
-    return (q * jnp.sign(jnp.diag(r))[None, :]).T
 
 
 def _on_sphere(key: PRNGKeyArray, n: int, d: int) -> Float[Array, "n d"]:

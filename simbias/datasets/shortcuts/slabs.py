@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from simbias.core import Dataset, Real
 from simbias.errors import BadInput
+from simbias.numerics.haar_frame import haar_frame
 from simbias.validation.values import at_most_one, positive, positive_integers
 
 Slabs = Literal[2, 3, 5, 7]
@@ -92,7 +93,7 @@ def slabs(
     if not isinstance(margin, Tracer) and margin >= 1 / 6:
         raise BadInput(f"`margin` must be below 1/6, got {margin}. Example: 0.1.")
     key_train, key_test, key_q = jax.random.split(key, 3)
-    q = _rotation(key_q, d) if is_rotated else jnp.eye(d, dtype=jnp.float64)
+    q = haar_frame(key_q, d, d) if is_rotated else jnp.eye(d, dtype=jnp.float64)
     kinds = (simple, others)
     test = _sample(key_test, n_test, q, kinds, noise, margin, None)
     return _sample(key_train, n, q, kinds, noise, margin, test)
@@ -156,10 +157,3 @@ def _slab(
             below += share
             out = out + jnp.where(chosen & (u >= below), 1.0, 0.0)
     return out
-
-
-def _rotation(key: PRNGKeyArray, d: int) -> Float[Array, "d d"]:
-    """A uniform orthogonal matrix."""
-    q, r = jnp.linalg.qr(jax.random.normal(key, (d, d), jnp.float64))
-    # Without the signs the law is not uniform.
-    return q * jnp.sign(jnp.diag(r))[None, :]

@@ -1,11 +1,8 @@
 """The exact flow, and methods that ignore kinks, as values of an axis."""
 
-from typing import Any
-
 import equinox as eqx
-from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.core import AbstractFlow, Dataset, FlowState, Loss
+from simbias.core import AbstractFlow, AbstractFlowWrapper
 from simbias.flows import DeepReluFlow, Descent, GradientFlow
 
 METHODS: dict[str, AbstractFlow] = {
@@ -20,7 +17,7 @@ LARGE_RATE = "descent, 0.16"
 _ALL: dict[str, AbstractFlow] = {**METHODS, LARGE_RATE: Descent(rate=0.16)}
 
 
-class Method(AbstractFlow):
+class Method(AbstractFlowWrapper):
     """One of `METHODS`, or `LARGE_RATE`, by its name, in the time of the gradient flow.
 
     Args:
@@ -37,18 +34,7 @@ class Method(AbstractFlow):
         """The flow itself: two tolerances of one method share a program."""
         return Method("", _ALL[self.method].prepared())
 
-    def init(
-        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
-    ) -> FlowState:
-        """State at time 0."""
-        return self._flow.init(network, data, loss, key)
-
-    def step(
-        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
-    ) -> FlowState:
-        """One attempt."""
-        return self._flow.step(state, data, loss, until)
-
     @property
-    def _flow(self) -> AbstractFlow:
+    def inner(self) -> AbstractFlow:
+        """The flow that is named, or the one that `prepared` filled in."""
         return _ALL[self.method] if self.flow is None else self.flow

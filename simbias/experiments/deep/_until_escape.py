@@ -1,17 +1,15 @@
 """The exact flow up to the step at which the loss has fallen by some share."""
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float
 
-from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Status
+from simbias.core import AbstractFlowWrapper, Dataset, FlowState, Loss, Status
 from simbias.flows import DeepReluFlow
 
 
-class UntilEscape(AbstractFlow):
+class UntilEscape(AbstractFlowWrapper):
     """`DeepReluFlow` until L ≤ (1 − fall) L(0), where a network ends as CONVERGED.
 
     Its `end_time` is then the time of escape from θ = 0, and its final network that of
@@ -30,11 +28,10 @@ class UntilEscape(AbstractFlow):
     fall: float = eqx.field(static=True, default=0.1)
     growth: float = eqx.field(static=True, default=0.05)
 
-    def init(
-        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
-    ) -> FlowState:
-        """State at time 0."""
-        return self.flow.init(network, data, loss, key)
+    @property
+    def inner(self) -> DeepReluFlow:
+        """The exact flow."""
+        return self.flow
 
     def step(
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
@@ -46,14 +43,10 @@ class UntilEscape(AbstractFlow):
         moves = (speed > 0) & ~state.memory.is_new
         span = self.growth * size / jnp.where(moves, speed, 1)
         near = jnp.where(moves, jnp.minimum(until, state.time + span), until)
-        state = self.flow.step(state, data, loss, near)
+        state = self.inner.step(state, data, loss, near)
         out = jax.vmap(state.network)(data.x)
         start = loss(jnp.zeros_like(out), data.y, data.weight)
         has_escaped = loss(out, data.y, data.weight) <= (1 - self.fall) * start
         has_escaped &= state.status == Status.RUNNING
         status = jnp.where(has_escaped, jnp.int32(Status.CONVERGED), state.status)
         return eqx.tree_at(lambda s: s.status, state, status)
-
-    def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
-        """That of the exact flow."""
-        return self.flow.attempt_size(network, n, width, tile)

@@ -36,12 +36,10 @@ def student(delta: Real, size: Real, slope: float | int) -> PopulationStudent:
     return PopulationStudent(
         start(delta, size),
         one,
-        exact(np.eye(2)),
-        one,
+        TwoLayer(exact(np.eye(2)), one, activation=phi),
         exact(0.0),
         phi,
-        phi,
-        frozen=("a", "teacher_w", "teacher_a", "sigma"),
+        frozen=("a", "teacher", "sigma"),
     )
 
 

@@ -1,13 +1,12 @@
 """Several flows of a linear model by name, and errors of its weights."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import equinox as eqx
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.core import AbstractFlow, Dataset, FlowState, Loss
+from simbias.core import AbstractFlow, AbstractFlowWrapper
 from simbias.flows import Descent, GradientFlow
 
 Way = Literal[
@@ -33,7 +32,7 @@ _FLOWS: dict[Way, AbstractFlow] = {
 }
 
 
-class Ways(AbstractFlow):
+class Ways(AbstractFlowWrapper):
     """One of several flows, by its name, in units in which λ₁ = 100.
 
     "flow" is the gradient flow.  "gd", "gd_1.9" and "gd_2.1" are gradient descent with
@@ -47,17 +46,10 @@ class Ways(AbstractFlow):
 
     way: Way = eqx.field(static=True, default="gd")
 
-    def init(
-        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
-    ) -> FlowState:
-        """State at time 0."""
-        return _FLOWS[self.way].init(network, data, loss, key)
-
-    def step(
-        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
-    ) -> FlowState:
-        """One attempted step."""
-        return _FLOWS[self.way].step(state, data, loss, until)
+    @property
+    def inner(self) -> AbstractFlow:
+        """The flow that is named."""
+        return _FLOWS[self.way]
 
 
 # Records, from the first, that are at most one step of descent apart.

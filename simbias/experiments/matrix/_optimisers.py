@@ -1,11 +1,10 @@
 """The four optimisers of the matrix, each at its own learning rate."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import equinox as eqx
-from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.core import AbstractFlow, Dataset, FlowState, Loss
+from simbias.core import AbstractFlow, AbstractFlowWrapper
 from simbias.flows import Descent
 from simbias.flows._descent.optimisers import OptimiserName
 
@@ -36,7 +35,7 @@ _NAMES: dict[Level, OptimiserName] = {
 BATCH = 16
 
 
-class MatrixDescent(AbstractFlow):
+class MatrixDescent(AbstractFlowWrapper):
     """One of four optimisers, by its name; times are numbers of steps.
 
     "gd", "adam" and "adamw" use all samples in every step; "sgd" is gradient descent
@@ -67,14 +66,7 @@ class MatrixDescent(AbstractFlow):
             is_shared=True,
         ).prepared()
 
-    def init(
-        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
-    ) -> FlowState:
-        """State at step 0."""
-        return self.prepared().init(network, data, loss, key)
-
-    def step(
-        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
-    ) -> FlowState:
-        """One step."""
-        return self.prepared().step(state, data, loss, until)
+    @property
+    def inner(self) -> AbstractFlow:
+        """The prepared one."""
+        return self.prepared()

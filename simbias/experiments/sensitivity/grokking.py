@@ -148,12 +148,7 @@ def cases(ds: xr.Dataset) -> xr.Dataset:
 
 
 figure = Panels(
-    Curves(
-        "accuracy",
-        colour="sample",
-        ylabel="accuracy",
-        ylim=(0, 1.03),
-    ),
+    Curves("accuracy", colour="sample", ylabel="accuracy", ylim=(0, 1.03)),
     Curves(
         sensitivities,
         colour="noise",

@@ -8,6 +8,8 @@ because f(x) − f(−x) is linear.
 Reference: Basri, Jacobs, Kasten & Kritchman (2019), arXiv:1906.00425.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -166,42 +168,37 @@ def drawn(ds: xr.Dataset) -> xr.Dataset:
     return both.sel(frequency=[1, 2, 3, 4, 10])
 
 
+_marks = functools.partial(Curves, mark="o", yscale="log")
 figure = Panels(
-    Curves(
+    _marks(
         "rates",
         colour="has_bias",
-        mark="o",
         is_joined=False,
         title="rate at the start; dashed: λ_k",
         x="function",
         xlabel="frequency k",
         ticks=True,
-        yscale="log",
         laws=(Law("law_rates"),),
     ),
-    Curves(
+    _marks(
         "left",
         facet="has_bias",
         colour="frequency",
         first_colour=2,
-        mark="o",
         is_joined=False,
         title="share left; dashed: law",
         xscale="log",
-        yscale="log",
         ylim=(1e-3, 2),
         laws=(Law("law_left"),),
     ),
-    Curves(
+    _marks(
         "off",
         colour="has_bias",
-        mark="o",
         title="times off the law; dashed: 1/√m",
         x="m",
         xlabel="width m",
         ticks=True,
         xscale="log",
-        yscale="log",
         laws=(Law("law_off"),),
     ),
     of=drawn,

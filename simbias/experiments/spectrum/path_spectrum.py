@@ -132,13 +132,7 @@ figure = Panels(
         yscale="log",
         title="A_q there and back",
     ),
-    Curves(
-        "shares",
-        facet="of",
-        colour="kind",
-        line="noise",
-        ticks=True,
-    ),
+    Curves("shares", facet="of", colour="kind", line="noise", ticks=True),
     Curves(
         "accuracy",
         colour="sample",

@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from simbias.core import Dataset, Loss
 from simbias.introspection.trained_arrays import split_trained
 from simbias.network import Pattern
+from simbias.numerics.cut import cut
 
 
 class GatedSample(NamedTuple):
@@ -59,17 +60,10 @@ class GatedSample(NamedTuple):
         scale: Float[Array, " u"],
         shift: Float[Array, " u"],
     ) -> tuple[Float[Array, " k"], Float[Array, " u"]]:
-        pattern = Pattern(self._split(scale), self._split(shift))
+        parts = lambda v: tuple(cut(v, self.shapes))
+        pattern = Pattern(parts(scale), parts(shift))
         out, z = network.gated(x, pattern)
         return out, jnp.concatenate([v.reshape(-1) for v in z])
-
-    def _split(self, v: Float[Array, " u"]) -> tuple[Float[Array, "..."], ...]:
-        parts, begin = [], 0
-        for shape in self.shapes:
-            size = math.prod(shape)
-            parts.append(v[begin : begin + size].reshape(shape))
-            begin += size
-        return tuple(parts)
 
 
 def gated_sample(

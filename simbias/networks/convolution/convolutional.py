@@ -11,13 +11,13 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
 from simbias.network import Pattern
-from simbias.networks._cut import cut, numbers
 from simbias.networks.convolution._layers import (
     Kernel,
     average_pool,
     convolution,
     uniform,
 )
+from simbias.numerics.cut import cut, numbers
 from simbias.validation.values import positive, positive_integer, positive_integers
 
 

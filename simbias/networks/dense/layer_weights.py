@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from simbias.errors import BadInput
-from simbias.networks._cut import cut, numbers
+from simbias.numerics.cut import cut, numbers
+from simbias.numerics.haar_frame import haar_frame
 from simbias.validation.values import positive_integer
 
 # Of any size: the matrices of a network do not share one.
@@ -90,7 +91,5 @@ def _balanced(keys: Key[Array, " l"], widths: tuple[int, ...]) -> tuple[Matrix, 
 
 def _frame(key: PRNGKeyArray, p: int, q: int) -> Matrix:
     """Orthonormal columns, or rows if there are more columns; by Haar's measure."""
-    z = jax.random.normal(key, (max(p, q), min(p, q)), jnp.float64)
-    frame, triangle = jnp.linalg.qr(z)
-    frame = frame * jnp.sign(jnp.diagonal(triangle))[None, :]
+    frame = haar_frame(key, max(p, q), min(p, q))
     return frame if p >= q else frame.T

@@ -8,7 +8,6 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simbias.core import AbstractNetwork, Real
 from simbias.errors import BadInput
 from simbias.network import Pattern, present_if
-from simbias.networks._cut import cut, numbers
 from simbias.networks.activations import (
     ACTIVATIONS,
     Activation,
@@ -17,6 +16,7 @@ from simbias.networks.activations import (
     negative_slope,
 )
 from simbias.networks.dense.layer_weights import LayerLaw, Matrix, layer_weights
+from simbias.numerics.cut import cut, numbers
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive
 

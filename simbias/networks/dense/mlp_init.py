@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.networks._cut import cut, numbers
 from simbias.networks.activations import ACTIVATIONS
 from simbias.networks.dense.mlp import Mlp
+from simbias.numerics.cut import cut, numbers
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive_integers
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.core import Real
-from simbias.networks._cut import cut, numbers
+from simbias.numerics.cut import cut, numbers
 from simbias.validation.sample import one_of
 from simbias.validation.values import positive
 

@@ -9,7 +9,7 @@ import xarray as xr
 from simbias.experiments.asymptotics import mean_field, population
 from simbias.flows import GradientFlow
 from simbias.losses import half_mse
-from simbias.networks import PopulationStudent
+from simbias.networks import PopulationStudent, TwoLayer
 from simbias.networks.activations import identity
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.population import population_flow
@@ -44,9 +44,8 @@ def test_the_population_flow_is_the_gradient_flow_of_its_network():
         student = PopulationStudent(
             network.w,
             network.a,
-            *teacher[:2],
+            TwoLayer(*teacher[:2], activation=identity),
             sigma=jnp.asarray(0.3),
-            teacher_activation=identity,
         )
         data, _ = population.make(jax.random.key(0), n=4, d=2)
         records = solve(

@@ -1,4 +1,7 @@
-"""One draw for all arrays of a network: a program compiles as many as there are."""
+"""Arrays of several shapes out of one vector, such as one draw for a whole network.
+
+A program compiles as many draws as there are.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -14,11 +17,11 @@ def numbers(shapes: Iterable[Shape]) -> int:
     return sum(math.prod(shape) for shape in shapes)
 
 
-def cut(draw: Float[Array, " s"], shapes: Sequence[Shape]) -> list[jax.Array]:
-    """Arrays of these shapes, one after another, out of a draw of all their numbers."""
+def cut(vector: Float[Array, " s"], shapes: Sequence[Shape]) -> list[jax.Array]:
+    """Arrays of these shapes, one after another, out of all their numbers."""
     out, begin = [], 0
     for shape in shapes:
         end = begin + math.prod(shape)
-        out.append(draw[begin:end].reshape(shape))
+        out.append(vector[begin:end].reshape(shape))
         begin = end
     return out
