@@ -103,20 +103,22 @@ def limit(network, data):
 
 @eqx.filter_jit
 def flow(network, data, scale, until):
-    """The network at a time, the status, and when each neuron has grown."""
+    """The state at a time, when each neuron has grown, whether it kept its sign."""
     start = dataclasses.replace(network, w=scale * network.w, a=scale * network.a)
     y, x = jnp.abs(data.y[:, 0]), jnp.linalg.norm(data.x, axis=1)
     large = GROWN * jnp.sqrt(jnp.sum(y) / jnp.sum(x))
     state = FLOW.init(start, data, half_mse, jax.random.key(0))
 
     def step(carry):
-        state, grown = carry
+        state, grown, keeps = carry
         state = FLOW.step(state, data, half_mse, until)
+        keeps &= state.network.a[:, 0] * network.a[:, 0] > 0
         is_new = jnp.isnan(grown) & (jnp.abs(state.network.a[:, 0]) > large)
-        return state, jnp.where(is_new, state.time, grown)
+        return state, jnp.where(is_new, state.time, grown), keeps
 
     goes = lambda c: (c[0].status == Status.RUNNING) & (c[0].time < until)
-    return jax.lax.while_loop(goes, step, (state, jnp.full(M, jnp.nan)))
+    first = (state, jnp.full(M, jnp.nan), jnp.ones(M, bool))
+    return jax.lax.while_loop(goes, step, first)
 
 
 def seen(state) -> dict:
@@ -139,7 +141,8 @@ def against(state, network, data, scale: float) -> dict:
     last_jump = of["times"][-1] * unit if of["times"] else 0.0
     until = 1.2 * last_jump + LATER + 3 * float(state.memory.orbit.time)
     begin = time.perf_counter()
-    last, grown = jax.block_until_ready(flow(network, data, scale, jnp.float64(until)))
+    found = flow(network, data, scale, jnp.float64(until))
+    last, grown, keeps = jax.block_until_ready(found)
     seconds = time.perf_counter() - begin
     when = np.asarray(grown)[of["leaders"]]
     # A neuron that leaves, falls back and leaves again has grown once.
@@ -155,7 +158,7 @@ def against(state, network, data, scale: float) -> dict:
         "has_order": bool(np.all(np.diff(when[first]) > 0)),
         "grown": count,
         "no_others": count <= sum(of["neurons"]),
-        "keeps_signs": bool(jnp.all(last.network.a * network.a > 0)),
+        "keeps_signs": bool(jnp.all(keeps)),
         "error": error,
         "distance": float(jnp.linalg.norm(f - f_limit) / jnp.where(size > 0, size, 1)),
         "seconds": seconds,
@@ -171,6 +174,7 @@ def summary(rows: list[dict], scales: tuple[float, ...]) -> dict:
         runs = [r["runs"][i] for r in over]
         distance = [r["distance"] for r in runs]
         first = [abs(r["error"][0]) for r in runs if r["error"]]
+        first = [v for v in first if np.isfinite(v)]
         out[f"{scale:g}"] = {
             "problems": len(runs),
             "ordered": sum(r["has_order"] and r["no_others"] for r in runs),

@@ -128,6 +128,7 @@ def test_the_flow_from_a_tiny_start_ends_where_the_limit_does(seed):
     np.testing.assert_allclose(f, f_limit, atol=2e-3 * float(jnp.abs(data.y).max()))
 
 
+@pytest.mark.slow
 def test_a_small_neuron_leaves_a_plane_that_no_longer_holds_it():
     """While it slides, its direction stands still; after the first jump it must turn.
 
