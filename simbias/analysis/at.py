@@ -1,5 +1,6 @@
 """The part of a result at a value of an axis; NaN where the axis lacks the value."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -32,7 +33,9 @@ def at(
     known = np.asarray(ds.coords[dim])
     wanted: Any = value(known.tolist()) if callable(value) else value
     is_number = known.dtype.kind in "iuf"
-    found = np.isclose(known, wanted) if is_number else np.equal(known, wanted)
+    # No absolute tolerance: λ = 1e-16 is not 1e-8.
+    equal = functools.partial(np.isclose, atol=0) if is_number else np.equal
+    found = equal(known, wanted)
     if np.any(found):
         return ds.isel({dim: int(np.argmax(found))})
     shown = wanted if isinstance(wanted, str | bool) else f"{wanted:g}"

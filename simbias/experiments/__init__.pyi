@@ -4,6 +4,7 @@ from .alignment import extremal_count_space as extremal_count_space
 from .alignment import extremal_vectors as extremal_vectors
 from .alignment import stewart_snapshots as stewart_snapshots
 from .alignment import stragglers as stragglers
+from .alignment import symmetric_data as symmetric_data
 from .alignment import three_points as three_points
 from .asymptotics import mean_field as mean_field
 from .asymptotics import one_pass as one_pass

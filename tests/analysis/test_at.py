@@ -36,3 +36,9 @@ def test_what_is_missing_is_nan_and_says_so_through_arithmetic():
 def test_an_axis_that_is_not_known_is_named():
     with pytest.raises(KeyError, match="depth"):
         at(DS, "depth", 2)
+
+
+def test_tiny_numbers_are_told_apart():
+    scales = [1e-4, 1e-8, 1e-12, 1e-100]
+    risk = xr.DataArray(np.arange(4.0), {"scale": scales}, ("scale",))
+    assert [float(at(risk, "scale", s)) for s in scales] == [0, 1, 2, 3]

@@ -13,6 +13,8 @@ ROOM = 400
 UP = (EventKind.CROSSES_UP, EventKind.LEAVES_UP)
 DOWN = (EventKind.CROSSES_DOWN, EventKind.LEAVES_DOWN)
 
+pytestmark = pytest.mark.slow  # one program, of half a minute
+
 
 def recorded(name, times, room=ROOM):
     """Weights with and without a record, and the events as rows."""

@@ -145,7 +145,7 @@ def test_a_small_neuron_leaves_a_plane_that_no_longer_holds_it():
     time, _ = jumps(state)
     assert len(time) == 2
     assert int(state.memory.neuron[1]) in (4, 6)
-    scale = 1e-100
+    scale = 1e-250
     start = dataclasses.replace(net, w=scale * net.w, a=scale * net.a)
     size = lambda s: jnp.abs(followed(FLOW, start, data, s * -np.log(scale)).network.a)
     assert float(size(time[1] - 0.2)[4, 0]) < 1e-6

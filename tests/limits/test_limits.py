@@ -222,6 +222,7 @@ def test_a_dead_neuron_on_its_plane_must_be_sure_of_the_sign_of_a(h, a, is_known
         assert bool(known(start, data).is_known) == is_known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dtype", "h", "a", "is_known"),
     [

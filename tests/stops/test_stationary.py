@@ -157,6 +157,7 @@ def test_a_network_in_single_precision_has_a_limit_too():
     assert int(status) == int(Stationary().status(network, data, losses.half_mse))
 
 
+@pytest.mark.slow
 def test_without_noise_two_groups_converge():
     with simbias.exact_numerics():
         data = sample(noise=0.0)

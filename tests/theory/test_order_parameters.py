@@ -19,6 +19,7 @@ W, V = RNG.normal(size=(2, 5)), RNG.normal(size=(3, 5))
 ROWS = np.concatenate([W, V])
 
 
+@pytest.mark.slow
 def test_velocities_are_means_over_gaussian_inputs():
     h = np.random.default_rng(1).normal(size=(2_000_000, 5)) @ ROWS.T
     phi, slope = erf(h / 2**0.5), (2 / np.pi) ** 0.5 * np.exp(-(h**2) / 2)
@@ -44,6 +45,7 @@ def test_the_loss_is_that_of_the_population():
     assert float(found) == pytest.approx(float(expected), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_at_a_small_rate_they_follow_the_population_flow_of_the_first_layer():
     rate, times = 1e-6, jnp.array([0.0, 0.5, 2.0])
     with exact_numerics():
@@ -58,6 +60,7 @@ def test_at_a_small_rate_they_follow_the_population_flow_of_the_first_layer():
     np.testing.assert_allclose(found[-1], rows @ rows.T, atol=2e-5)
 
 
+@pytest.mark.slow
 def test_sgd_in_400_dimensions_follows_them():
     d, rate, steps = 400, 0.5, 4000
     rng = np.random.default_rng(2)

@@ -58,6 +58,7 @@ def test_pairs_say_whether_they_have_one_sample_and_one_start(runs):
     assert said(a, b.drop_attrs()) is None
 
 
+@pytest.mark.slow
 def test_values_in_common_are_compared_and_no_others(runs):
     a, b = runs
     b = b.isel(time=slice(1, None), seed=slice(0, 7), scale=[1])

@@ -57,6 +57,7 @@ def _weights(network, data):
     return network.w
 
 
+@pytest.mark.slow
 def test_one_neuron_on_one_sample_has_the_derivative_of_its_closed_form():
     """p = aw obeys p' = 2p(y − p) if |a| = |w|: p = y p₀/(p₀ + (y − p₀)e^(−2yt))."""
     with simbias.exact_numerics():
@@ -75,6 +76,7 @@ def test_one_neuron_on_one_sample_has_the_derivative_of_its_closed_form():
     assert float(a * dw + w * da) == pytest.approx(float(slope), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_a_perturbation_of_the_data_finds_a_saddle():
     """a = −w, y > 0: both shrink like e⁻ᵗ, and what breaks a = −w grows like eᵗ."""
     with simbias.exact_numerics():
