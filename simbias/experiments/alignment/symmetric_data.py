@@ -116,7 +116,7 @@ experiment = presets(
 
 def numbers(ds: xr.Dataset) -> xr.Dataset:
     """Time to half the loss, and the clock (1 + α)/2 · t."""
-    fallen = -np.log(ds["train_loss"] / ds["train_loss"].isel(time=0))
+    fallen = -xr.ufuncs.log(ds["train_loss"] / ds["train_loss"].isel(time=0))
     return ds.assign(
         half=first_passage(fallen, float(np.log(2))),
         clock=(1 + ds["percent"] / 100) / 2 * ds["time"],
