@@ -36,7 +36,7 @@ METHODS = {
         rtol=1e-3, atol=1e-6, allow_kinks=True
     ),
 }
-# Two of the three kinds.
+# The exact flow and gradient descent.
 SMALLEST = ("exact flow, rtol 1e-5", "GD, rate 0.1")
 
 

@@ -368,7 +368,7 @@ def mixed(key, *, n: int, m: int = 50):
 
 
 def end_to_end(members: int, last: float, repeats: int) -> list[dict]:
-    """Members of four sizes, each to interpolation or a last time: 40,000 steps."""
+    """Members of four sizes, each until it interpolates or until the last time."""
     sizes = (4, 12, 24, 48)
     experiment = Experiment(
         name="mixed",

@@ -20,7 +20,7 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
 # of which a test with the marker `bits` is to run.
 OPTIMISED = ("store", "workers")
 os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
-# Small products: OpenBLAS's threads would only wait for each other.
+# Matrices are small: more threads of OpenBLAS would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # One cache of compiled programs for this run and all processes that it starts, unless

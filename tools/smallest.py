@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _import_all() -> None:
-    """Once for all; nothing of it is ever garbage."""
+    """Once for all benchmarks; the collector of garbage leaves it alone."""
     import matplotlib.pyplot  # noqa: F401
 
     import simbias.cli  # noqa: F401

@@ -7,6 +7,7 @@ from .kinds import HeatMap as HeatMap
 from .kinds import Histogram as Histogram
 from .kinds import Points as Points
 from .kinds import Spectrum as Spectrum
+from .kinds import ends as ends
 from .kinds import means as means
 from .laws import LAW as LAW
 from .laws import are_laws_drawn as are_laws_drawn

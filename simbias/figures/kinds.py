@@ -12,7 +12,14 @@ from simbias.analysis.estimates import estimates
 from simbias.analysis.mean_interval import mean_interval
 from simbias.figures.heat_map import heat_map
 from simbias.figures.kind import Kind
-from simbias.figures.look import Look, colour_of, draw_laws, line_of, values_of
+from simbias.figures.look import (
+    Look,
+    Reading,
+    colour_of,
+    draw_laws,
+    line_of,
+    values_of,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,11 +78,17 @@ class Points(Kind):
             axes.plot(along.values.ravel(), up, "o", color=colour, label=name, **mark)
 
 
+def ends(found: xr.Dataset) -> xr.DataArray:
+    """`value`, `low` and `high` of `analysis.estimates`, over an axis `end`."""
+    return found[["value", "low", "high"]].to_array("end")
+
+
 @dataclasses.dataclass(frozen=True)
 class Estimates(Kind):
     """An estimate with its interval at each value of x.
 
-    Values have an axis `end`: "value", "low" and "high", as of `analysis.estimates`.
+    Values have an axis `end`: "value", "low" and "high".  What `analysis.estimates`
+    returns is drawn as it is.
     Without a value a triangle is at the end that is known: ▲ at least, ▼ at most.  An
     end that is infinite has no bar.
 
@@ -86,6 +99,7 @@ class Estimates(Kind):
             intervals are beside each other.
     """
 
+    values: Reading = ends
     _: dataclasses.KW_ONLY
     colour: str | None = None
     is_joined: bool = False
@@ -118,7 +132,7 @@ class Estimates(Kind):
 
 def means(values: xr.DataArray) -> xr.DataArray:
     """Means over the seeds with their 95 % intervals, for `Estimates`."""
-    return estimates(mean_interval, values, over=("seed",)).to_array("end")
+    return ends(estimates(mean_interval, values, over=("seed",)))
 
 
 @dataclasses.dataclass(frozen=True)

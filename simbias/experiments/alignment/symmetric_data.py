@@ -5,9 +5,8 @@ Let (−x, −y) be a sample whenever (x, y) is.  Then Σᵢ yᵢ|v·xᵢ| = 0 f
     G(v) = (1/n) Σᵢ yᵢ φ(v·xᵢ) = (1 + α)/2 · v·(1/n) Σᵢ yᵢ xᵢ
 
 for φ of slope α below 0.  From weights of size λ → 0 neurons turn to ±Σᵢ yᵢ xᵢ and grow
-(1 + α)/2 times as fast as those of a linear network.  Zhang, Saxe & Latham prove that
-from balanced weights of rank one the network stays linear and has the trajectory of a
-linear network on this clock.  Weights here are random and small, of both signs.
+(1 + α)/2 times as fast as those of a linear network.  Zhang, Saxe & Latham state that
+the network learns as a linear one.  Weights here are random and small, of both signs.
 
 Predictions, before any run:
     end                  f is least squares on the sample, for λ → 0
@@ -170,23 +169,13 @@ def claims(ds: xr.Dataset) -> list[Claim]:
                 value = at(last, "kind", kind)[name]
                 rows.append(median_of(f"{said}{text}", value, band, source))
         out += Claims({"λ ≤ 1e-8": float(ds["scale"].min()) <= 1e-8}, where).rows(*rows)
-    return out + _clocks(seen)
-
-
-def _clocks(seen: xr.Dataset) -> list[Claim]:
-    """Ratios of the increases of the time to half the loss."""
-    scales, percents = seen["scale"].values, seen["percent"].values
-    half = seen["half"].reindex(percent=[0, 50])
-    longer = half.isel(scale=-1) - half.isel(scale=-2 if len(scales) > 1 else -1)
-    ratio = longer.sel(percent=0) / longer.sel(percent=50)
+    half = seen["half"]
+    longer = (half - half.shift(scale=1)).isel(scale=-1)
+    ratio = at(longer, "percent", 0) / at(longer, "percent", 50)
+    symmetric, plain = (at(ratio, "kind", kind) for kind in ("symmetric", "plain"))
     text = "time to half the loss, ReLU over slope ½"
-    needs = {"two λ": len(scales) > 1, "slopes 0 and ½": {0, 50} <= {*percents}}
-    return Claims(needs).rows(
-        median_of(text, at(ratio, "kind", "symmetric"), (1.45, 1.55), PAPER),
-        median_of(
-            f"control, no mirror images: {text}",
-            at(ratio, "kind", "plain"),
-            (1, 1.45),
-            OURS,
-        ),
+    control = f"control, no mirror images: {text}"
+    return out + Claims({"two λ": half.sizes["scale"] > 1}).rows(
+        median_of(text, symmetric, (1.45, 1.55), PAPER),
+        median_of(control, plain, (1, 1.45), OURS),
     )

@@ -71,7 +71,7 @@ experiment = presets(
         name="deep_alignment",
         make=make,
         cell={"depth": (2, 3, 4), "scale": (LARGE, 0.16, 0.04, 0.01)},
-        seeds=12,
+        seeds=40,
         shared=("depth", "scale"),
         flow=UntilEscape(DeepReluFlow(rtol=1e-5, max_steps=4000)),
         loss=half_mse,
@@ -80,7 +80,7 @@ experiment = presets(
         final={"rank_at_escape": StableRanks(), "alignment": LayerAlignment()},
     ),
     smoke={"cell": {"depth": 3, "n": 8, "m": 4}, "seeds": 2},
-    paper={"cell": {"scale": (LARGE, 0.08, 0.02, 0.005), "m": 50}, "seeds": 40},
+    paper={"cell": {"scale": (LARGE, 0.08, 0.02, 0.005), "m": 50}, "seeds": 200},
 )
 
 
