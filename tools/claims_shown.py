@@ -73,5 +73,11 @@ def page_of(run: str) -> str:
 
 
 def as_text(said: str) -> str:
-    """With the signs that would be mark-up shown as they are."""
-    return re.sub(r"([*_|\[\]])", r"\\\1", html.escape(said, quote=False))
+    """With the signs that would be mark-up shown as they are, but for `code`."""
+    text, code = (r"([*_|\[\]])", r"([|])")
+    parts = html.escape(said, quote=False).split("`")
+    is_code = lambda i: i % 2 and i < len(parts) - 1
+    return "`".join(
+        re.sub(code if is_code(i) else text, r"\\\1", part)
+        for i, part in enumerate(parts)
+    )

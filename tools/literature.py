@@ -1,6 +1,7 @@
 """What is said of papers, statement by statement, as tables."""
 
 import collections
+import dataclasses
 from typing import Any
 
 from claims_shown import as_text, page_of, tally, value
@@ -43,6 +44,22 @@ def literature() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def recent(first: str) -> str:
+    """The statements of papers of this year and later, the newest first."""
+    checks = stored_checks()
+    known = [paper for paper in papers().values() if paper.year >= int(first)]
+    known.sort(key=lambda paper: (-paper.year, paper.authors))
+    lines = ["| paper | it says | looked at by | seen |", "|---|---|---|---|"]
+    for paper in known:
+        key = paper.key.replace("_", "-")
+        name = f"[{as_text(paper.authors)}](ledger.md#{key}), {paper.source}"
+        for statement in paper.statements:
+            said = dataclasses.replace(statement, number=name)
+            rows = _of_statement(said, checks, most=2)
+            lines += [row.replace(as_text(name), name, 1) for row in rows]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def _seen(one: Tried, checks: StoredChecks) -> list[dict[str, Any]]:
     """The claims about a statement, of which some must be stored."""
     claims = one.seen(checks)
@@ -63,7 +80,9 @@ def _of_paper(paper: Paper, checks: StoredChecks) -> list[str]:
     ]
 
 
-def _of_statement(statement: Statement, checks: StoredChecks) -> list[str]:
+def _of_statement(
+    statement: Statement, checks: StoredChecks, most: int = MOST
+) -> list[str]:
     first = f"| {as_text(statement.number)} | {as_text(statement.says)} |"
     if statement.missing:
         return [f"{first} **missing** | {as_text(statement.missing)} |"]
@@ -71,8 +90,8 @@ def _of_statement(statement: Statement, checks: StoredChecks) -> list[str]:
     for one in statement.tried:
         order = ("contradicted", "inconclusive", "supported", "not applicable")
         claims = sorted(_seen(one, checks), key=lambda c: order.index(c["verdict"]))
-        shown = [_one_claim(claim) for claim in claims[:MOST]]
-        rest = collections.Counter(claim["verdict"] for claim in claims[MOST:])
+        shown = [_one_claim(claim) for claim in claims[:most]]
+        rest = collections.Counter(claim["verdict"] for claim in claims[most:])
         shown += [f"and {count} more: {verdict}" for verdict, count in rest.items()]
         run = run_name(one.experiment, one.preset.removesuffix("_paper"))
         command = f"[`{one.command(checks)}`]({page_of(run)})"

@@ -10,8 +10,8 @@ pages, `pictures` a small figure of every theme, `phenomena` a line for every
 experiment, `gallery` a small figure of each, `faults` what was done to runs on
 engines, `times` what the whole check took and found, `decided KIND` what more seeds
 decide; `claims NAME` is what the last check of an experiment has seen, `claims NAME
-PRESET` that of another size or of a variant, and `ledger` the same by papers and their
-statements.
+PRESET` that of another size or of a variant, `ledger` the same by papers and their
+statements, and `recent YEAR` those of papers since that year.
 Files that are named are such checks, or the `claims.json` of a run; they are kept
 first, a run a file, under benchmarks/results/check_SIZE.  Where nothing else is said,
 tables are of the size "quick".  A test keeps the pages current.
@@ -28,7 +28,7 @@ from typing import Any
 from claims_shown import command_of, page_of, runs_of, table, tally
 from faults import faults
 from formulas import is_formula, unindented
-from literature import literature
+from literature import literature, recent
 from open_claims import open_claims
 from speeds import speeds
 from times import times
@@ -92,6 +92,7 @@ def _filled(found: re.Match[str], checked: dict[str, Any]) -> str:
         "gallery": _gallery,
         "pictures": _pictures,
         "ledger": lambda _: literature(),
+        "recent": lambda _: recent(name),
         "faults": faults,
         "speeds": lambda _: speeds(name),
         "decided": lambda checked: open_claims(name, checked),

@@ -89,6 +89,12 @@ class Paper:
         """Authors and year, without the title."""
         return re.match(r".*?\(\d{4}\)|.*", self.paper)[0]  # pyright: ignore
 
+    @property
+    def year(self) -> int:
+        """The year, 0 if the paper has none."""
+        found = re.search(r"\((\d{4})\)", self.authors)
+        return int(found[1]) if found else 0
+
 
 def papers(folder: pathlib.Path = FOLDER) -> dict[str, Paper]:
     """All papers, by the names of their files.
