@@ -49,7 +49,7 @@ error = (ds["row_error"] ** 2).sum("mode", skipna=False) ** 0.5
 Panels(
     Curves(
         "error",
-        colour="flow.way",
+        colour="flow.method",
         spread="each",
         pooled=("start",),
         title="distance from the solution of least norm, in the rows of the sample",
@@ -57,7 +57,7 @@ Panels(
     ),
     xscale="log",
     size=(6, 3.2),
-)(ds.assign(error=error).sel({"flow.way": ["gd", "adam"]}))
+)(ds.assign(error=error).sel({"flow.method": ["gd", "adam"]}))
 
 # %% [markdown]
 # ## Workers

@@ -216,26 +216,26 @@ def median_of(statement: str, values: ArrayLike, band: Band, source: str) -> Cla
 
 def difference_of(
     statement: str,
-    before: ArrayLike,
-    after: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
     band: Band,
     source: str,
 ) -> Claim:
-    """The mean over seeds of before − after, one value of each per seed.
+    """The mean over seeds of first − second, one value of each per seed.
 
     Raises:
         ValueError: if the two are not of the same seeds, one by one, or lie along
             another axis beside seeds.
     """
-    for values in (before, after):
+    for values in (first, second):
         check_replicates("values", values)
-    if np.shape(before) != np.shape(after) or not are_of_same_seeds(before, after):
+    if np.shape(first) != np.shape(second) or not are_of_same_seeds(first, second):
         raise BadInput(
-            "`before` and `after` must be of the same seeds, one by one, got the "
-            f"shapes {np.shape(before)} and {np.shape(after)}."
+            "`first` and `second` must be of the same seeds, one by one, got the "
+            f"shapes {np.shape(first)} and {np.shape(second)}."
         )
-    apart = mean_interval(np.subtract(np.asarray(before), np.asarray(after)))
-    return estimate_of(statement, apart, band, source, of=[before, after])
+    apart = mean_interval(np.subtract(np.asarray(first), np.asarray(second)))
+    return estimate_of(statement, apart, band, source, of=[first, second])
 
 
 def share_of(

@@ -35,12 +35,12 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.linear._ways import (
+from simbias.experiments.linear._methods import (
     LARGEST,
     RATES,
     STEPS,
-    Way,
-    Ways,
+    Method,
+    Methods,
     decay,
     distance,
     in_a_step,
@@ -59,14 +59,14 @@ from simbias.measures import (
 from simbias.networks import DeepLinear
 from simbias.validation.values import not_negative, positive_integers
 
-AXES = ("exponent", "start", "flow.way")
+AXES = ("exponent", "start", "flow.method")
 # Claims are about this time at least: the slowest error has fallen by e^{−λ T}, λ ≈ 1.
 LEAST_TIME = 40.0
 # t·λₙ from which e^{−t·λₙ} is below the bounds of claims about the end.
 DECAY = 20.0
 WIDE = "d > n"
 _PENALTIES = (1e-6, 1e-5, 1e-4, 1e-3)
-_NAMES: dict[Way, str] = {
+_NAMES: dict[Method, str] = {
     "flow": "gradient flow",
     "gd": "GD, η = 1/λ₁",
     "gd_1.9": "GD, η = 1.9/λ₁",
@@ -76,7 +76,7 @@ _NAMES: dict[Way, str] = {
     "adam": "Adam",
     "sign": "sign descent",
 }
-_CONVERGING: tuple[Way, ...] = ("flow", "gd", "gd_1.9", "momentum", "sgd")
+_CONVERGING: tuple[Method, ...] = ("flow", "gd", "gd_1.9", "momentum", "sgd")
 _THEOREM = "Zhang et al. (2017), arXiv:1611.03530; tolerance ours"
 
 
@@ -140,10 +140,10 @@ experiment = presets(
         cell={
             "exponent": (0.0, 1.0),
             "start": (0.0, 1.0),
-            "flow.way": tuple(get_args(Way)),
+            "flow.method": tuple(get_args(Method)),
         },
         seeds=20,
-        flow=Ways(),
+        flow=Methods(),
         loss=half_mse,
         times=_times(30),
         measures={"row_error": SpanError(), "outside": OutsideSpan()},
@@ -158,7 +158,7 @@ experiment = presets(
             "exponent": 0.0,
             "n": 8,
             "d": 40,
-            "flow.way": ("gd", "gd_2.1", "adam"),
+            "flow.method": ("gd", "gd_2.1", "adam"),
         },
         "seeds": 2,
         "times": _times(6),
@@ -169,12 +169,12 @@ experiment = presets(
 
 def _leak(ds: xr.Dataset) -> xr.DataArray:
     # If w grows without bound, so do its rounding errors.
-    return leak(ds).where(ds["flow.way"] != "gd_2.1")
+    return leak(ds).where(ds["flow.method"] != "gd_2.1")
 
 
 def _ridge(ds: xr.Dataset) -> xr.Dataset:
     """The end of gradient descent, over λ/λ₁."""
-    end = at(ds.isel(start=0), "flow.way", "gd")
+    end = at(ds.isel(start=0), "flow.method", "gd")
     away = end["ridge_distance"] / end["least_norm"]
     share = ds["penalty"].values / LARGEST
     return away.assign_coords(penalty=share).to_dataset(name="away")
@@ -192,7 +192,7 @@ def _unit_step(_: xr.Dataset) -> xr.DataArray:
 
 _by_time = functools.partial(
     Curves,
-    colour="flow.way",
+    colour="flow.method",
     of=lambda ds: ds.isel(start=0),
     xscale={"value": "symlog", "linthresh": 0.1},
     xlabel="time, rate × steps",
@@ -205,7 +205,7 @@ figure = Panels(
     Points(
         in_a_step,
         x=lambda ds: rates(ds) * ds["eigenvalues"],
-        colour="flow.way",
+        colour="flow.method",
         title="factor of an error in a step",
         xlabel="ηλᵢ",
         laws=(Law(_unit_step, "1 − ηλᵢ", line=":"),),
@@ -225,7 +225,7 @@ figure = Panels(
     rows="exponent",
     names={
         "exponent": {0.0: "X of variance 1", 1.0: "X of variance 1/j"},
-        "flow.way": _NAMES,
+        "flow.method": _NAMES,
     },
     legend=8,
 )
@@ -241,17 +241,17 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         f"t·λₙ ≥ {DECAY:g}": not decayed < DECAY,
     }
     found = []
-    for way in _CONVERGING:
-        text = f"{_NAMES[way]}: distance to X⁺y + P⊥w₀ over ‖X⁺y‖, largest"
-        band = (0, 1e-6 if way == "sgd" else 1e-8)
-        end = at(far.isel(time=-1), "flow.way", way)
+    for method in _CONVERGING:
+        text = f"{_NAMES[method]}: distance to X⁺y + P⊥w₀ over ‖X⁺y‖, largest"
+        band = (0, 1e-6 if method == "sgd" else 1e-8)
+        end = at(far.isel(time=-1), "flow.method", method)
         found.append(largest_of(text, end, band, _THEOREM))
     text = "η = 2.1/λ₁: distance at the end over the first, smallest"
-    grown = at(far.isel(time=-1) / far.isel(time=0), "flow.way", "gd_2.1")
+    grown = at(far.isel(time=-1) / far.isel(time=0), "flow.method", "gd_2.1")
     left = []
-    for way in ("adam", "sign"):
-        said = f"control, {_NAMES[way]}: ‖P⊥(w − w₀)‖/‖X⁺y‖, smallest"
-        left.append(smallest_of(said, at(out, "flow.way", way), (0.05, np.inf), "ours"))
+    for method in ("adam", "sign"):
+        said = f"control, {_NAMES[method]}: ‖P⊥(w − w₀)‖/‖X⁺y‖, smallest"
+        left.append(smallest_of(said, at(out, "flow.method", method), (0.05, np.inf), "ours"))
     return [
         *Claims(needs).rows(*found),
         smallest_of(text, grown, (1, np.inf), "theory"),

@@ -15,7 +15,7 @@ from simbias.core import Dataset, Status
 from simbias.ensemble.padding import padded
 from simbias.experiments.linear import min_norm, random_design
 from simbias.experiments.linear._spectra import best_ridge, kolmogorov, spectrum
-from simbias.experiments.linear._ways import LARGEST, RATES, Ways, distance, leak
+from simbias.experiments.linear._methods import LARGEST, RATES, Methods, distance, leak
 from simbias.losses import half_mse
 from simbias.measures.linear.gram_eigenvalues import GramEigenvalues
 from simbias.measures.linear.input_eigenvalues import InputEigenvalues
@@ -141,11 +141,11 @@ def test_the_least_norm_is_the_limit_of_the_ridge_in_proportion_to_the_penalty()
 
 
 @pytest.mark.parametrize("start", [0.0, 1.0])
-@pytest.mark.parametrize("way", ["flow", "gd_1.9", "sgd"])
-def test_descent_ends_at_the_interpolator_next_to_its_start(way, start):
+@pytest.mark.parametrize("method", ["flow", "gd_1.9", "sgd"])
+def test_descent_ends_at_the_interpolator_next_to_its_start(method, start):
     data, network = small(n=4, d=40, start=start)
     run = solve(
-        network, data, Ways(way), half_mse, (4.0,), {"w": lambda f, _: f.product[0]}
+        network, data, Methods(method), half_mse, (4.0,), {"w": lambda f, _: f.product[0]}
     )
     assert run.status is Status.REACHED_TIME
     inverse, w0 = np.linalg.pinv(data.x), np.asarray(network.product)[0]
@@ -156,7 +156,7 @@ def test_descent_ends_at_the_interpolator_next_to_its_start(way, start):
 def test_sign_descent_moves_every_weight_by_its_rate():
     data, network = small()
     weights = {"w": lambda f, _: f.product[0]}
-    run = solve(network, data, Ways("sign"), half_mse, (0.01,), weights)
+    run = solve(network, data, Methods("sign"), half_mse, (0.01,), weights)
     gradient = data.x.T @ -data.y[:, 0]
     expected = -0.01 * np.sign(gradient)
     np.testing.assert_allclose(run.records["w"][0], expected, rtol=1e-12)
@@ -164,7 +164,7 @@ def test_sign_descent_moves_every_weight_by_its_rate():
 
 @pytest.fixture(scope="module")
 def result():
-    cell = {"n": 8, "d": 40, "exponent": 0.0, "flow.way": ("gd_2.1", "adam")}
+    cell = {"n": 8, "d": 40, "exponent": 0.0, "flow.method": ("gd_2.1", "adam")}
     experiment = min_norm.experiment("smoke")
     cell = {**cell, "start": (0.0, 1.0)}
     return simbias.simulate(dataclasses.replace(experiment, cell=cell))
@@ -172,8 +172,8 @@ def result():
 
 def test_controls_leave_and_claims_without_members_do_not_apply(result):
     end = result.isel(time=[0, -1])
-    assert float(leak(end).sel({"flow.way": "adam"}).isel(time=-1).min()) > 0.05
-    grown = distance(end).sel({"flow.way": "gd_2.1"})
+    assert float(leak(end).sel({"flow.method": "adam"}).isel(time=-1).min()) > 0.05
+    grown = distance(end).sel({"flow.method": "gd_2.1"})
     assert float((grown.isel(time=-1) / grown.isel(time=0)).min()) > 1e10
     verdicts = [c.verdict for c in simbias.check(min_norm, result)]
     # Nobody here converges, and there is no end of gradient descent.
@@ -195,22 +195,22 @@ def needs(module, ds):
 
 def test_claims_of_theorems_ask_for_float64(result):
     with np.errstate(over="ignore"):
-        low = result.assign_coords({"flow.way": ["gd", "adam"]}).astype(np.float32)
+        low = result.assign_coords({"flow.method": ["gd", "adam"]}).astype(np.float32)
     found = [t for t, why in needs(min_norm, low).items() if why == "float64"]
     assert found == ["GD, η = 1/λ₁: distance to X⁺y + P⊥w₀ over ‖X⁺y‖, largest"]
 
 
 def test_claims_of_the_end_ask_for_an_end_and_for_a_span_that_is_not_all(result):
     # As if what diverges had converged: only what is needed of a run is looked at.
-    way = {"flow.way": ["gd", "adam"]}
-    ends = needs(min_norm, result.assign_coords(way))
+    method = {"flow.method": ["gd", "adam"]}
+    ends = needs(min_norm, result.assign_coords(method))
     kinds = ("GD, η = 1/λ₁: dist", "control, Adam")
     of = lambda found: [w for k in kinds for t, w in found.items() if t.startswith(k)]
     assert of(ends) == ["", ""]
-    slow = result.assign_coords(way)
+    slow = result.assign_coords(method)
     slow["eigenvalues"] = slow["eigenvalues"] * 1e-3
     assert of(needs(min_norm, slow)) == ["t·λₙ ≥ 20", ""]
-    square = of(needs(min_norm, result.assign_coords(**way, d=8)))
+    square = of(needs(min_norm, result.assign_coords(**method, d=8)))
     assert square == ["", "d > n"]
 
 
@@ -244,8 +244,8 @@ def test_a_sample_that_nothing_interpolates_is_refused(changes, words):
 
 
 def test_a_way_that_there_is_not_is_refused_by_name():
-    experiment = min_norm.experiment("smoke", **{"flow.way": "gd_3"})
-    with pytest.raises(simbias.BadInput, match=r"`cell.flow.way` must be one of"):
+    experiment = min_norm.experiment("smoke", **{"flow.method": "gd_3"})
+    with pytest.raises(simbias.BadInput, match=r"`cell.flow.method` must be one of"):
         simbias.simulate(experiment)
 
 

@@ -9,21 +9,21 @@ import xarray as xr
 from simbias.core import AbstractFlow, AbstractFlowWrapper
 from simbias.flows import Descent, GradientFlow
 
-Way = Literal[
+Method = Literal[
     "flow", "gd", "gd_1.9", "gd_2.1", "momentum", "sgd", "adam", "sign"
 ]  # fmt: skip
 # Largest eigenvalue λ₁ of XᵀX/n, in the units of the experiment.
 LARGEST = 100.0
 # Learning rates of full gradient descent.
-RATES: dict[Way, float] = {
+RATES: dict[Method, float] = {
     "gd": 1 / LARGEST,
     "gd_1.9": 1.9 / LARGEST,
     "gd_2.1": 2.1 / LARGEST,
 }
 
-_FLOWS: dict[Way, AbstractFlow] = {
+_FLOWS: dict[Method, AbstractFlow] = {
     "flow": GradientFlow(rtol=1e-11),
-    **{way: Descent(rate=rate) for way, rate in RATES.items()},
+    **{method: Descent(rate=rate) for method, rate in RATES.items()},
     "momentum": Descent(rate=1 / LARGEST, optimiser="momentum"),
     "sgd": Descent(rate=0.1 / LARGEST, batch=1, sampling="replacement"),
     "adam": Descent(rate=0.01, optimiser="adam"),
@@ -32,7 +32,7 @@ _FLOWS: dict[Way, AbstractFlow] = {
 }
 
 
-class Ways(AbstractFlowWrapper):
+class Methods(AbstractFlowWrapper):
     """One of several flows, by its name, in units in which λ₁ = 100.
 
     "flow" is the gradient flow.  "gd", "gd_1.9" and "gd_2.1" are gradient descent with
@@ -41,15 +41,15 @@ class Ways(AbstractFlowWrapper):
     weight by about 0.01 a step.
 
     Args:
-        way: name of the method.
+        method: name of the method.
     """
 
-    way: Way = eqx.field(static=True, default="gd")
+    method: Method = eqx.field(static=True, default="gd")
 
     @property
     def inner(self) -> AbstractFlow:
         """The flow that is named."""
-        return _FLOWS[self.way]
+        return _FLOWS[self.method]
 
 
 # Records, from the first, that are at most one step of descent apart.
@@ -88,8 +88,8 @@ def in_a_step(ds: xr.Dataset) -> xr.DataArray:
 
 def rates(ds: xr.Dataset) -> xr.DataArray:
     """Learning rate η of full gradient descent; NaN for the other methods."""
-    ways = ds["flow.way"]
-    return ways.copy(data=[RATES.get(way, np.nan) for way in ways.values.tolist()])
+    methods = ds["flow.method"]
+    return methods.copy(data=[RATES.get(method, np.nan) for method in methods.values.tolist()])
 
 
 def decay(ds: xr.Dataset) -> float:
