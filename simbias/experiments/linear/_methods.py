@@ -89,7 +89,9 @@ def in_a_step(ds: xr.Dataset) -> xr.DataArray:
 def rates(ds: xr.Dataset) -> xr.DataArray:
     """Learning rate η of full gradient descent; NaN for the other methods."""
     methods = ds["flow.method"]
-    return methods.copy(data=[RATES.get(method, np.nan) for method in methods.values.tolist()])
+    return methods.copy(
+        data=[RATES.get(method, np.nan) for method in methods.values.tolist()]
+    )
 
 
 def decay(ds: xr.Dataset) -> float:

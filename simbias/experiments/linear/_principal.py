@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from simbias.analysis.first_passage import first_passage
+from simbias.analysis.half_time import half_time
 from simbias.core import Dataset
 from simbias.errors import BadInput
 from simbias.validation.values import positive_integer
@@ -87,9 +88,7 @@ def variances(ds: xr.Dataset) -> xr.DataArray:
 def half_times(ds: xr.Dataset) -> xr.DataArray:
     """Time at which a column is half way to the optimum; NaN if never."""
     gap = xr.ufuncs.sqrt(((ds["columns"] - ds["optimum"]) ** 2).sum("output"))
-    gap = gap.where(ds["columns"].notnull().all("output"))
-    far = xr.ufuncs.log(gap.clip(min=1e-300))
-    return first_passage(far.isel(time=0) - far, float(np.log(2)))
+    return half_time(gap.where(ds["columns"].notnull().all("output")))
 
 
 def own_half_times(ds: xr.Dataset) -> xr.DataArray:

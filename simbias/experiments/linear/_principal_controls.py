@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.at import at
-from simbias.analysis.first_passage import first_passage
+from simbias.analysis.half_time import half_time
 from simbias.analysis.rank_correlation import rank_correlation
 from simbias.claims import mean_of
 from simbias.core import Claim
@@ -29,8 +29,7 @@ def fit_times(ds: xr.Dataset) -> xr.DataArray:
     """Time at which the excess loss of the linear part has halved."""
     gap = ((ds["columns"] - ds["optimum"]) ** 2).sum("output", skipna=False)
     weight = variances(ds).where(ds["inputs"] != "white", 1.0)
-    loss = xr.ufuncs.log((weight * gap).sum("component", skipna=False))
-    return first_passage(loss.isel(time=0) - loss, float(np.log(2)))
+    return half_time((weight * gap).sum("component", skipna=False))
 
 
 def times_of_columns(part: xr.Dataset) -> xr.DataArray:

@@ -251,7 +251,9 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     left = []
     for method in ("adam", "sign"):
         said = f"control, {_NAMES[method]}: ‖P⊥(w − w₀)‖/‖X⁺y‖, smallest"
-        left.append(smallest_of(said, at(out, "flow.method", method), (0.05, np.inf), "ours"))
+        left.append(
+            smallest_of(said, at(out, "flow.method", method), (0.05, np.inf), "ours")
+        )
     return [
         *Claims(needs).rows(*found),
         smallest_of(text, grown, (1, np.inf), "theory"),

@@ -16,8 +16,8 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from simbias.analysis.first_passage import first_passage
-from simbias.analysis.slope_along import slope_along
+from simbias.analysis.half_time import half_time
+from simbias.analysis.slope_along import slope_in_log
 from simbias.claims import Claims, farthest_of, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
@@ -108,8 +108,7 @@ def eigenvalues(ds: xr.Dataset, dim: str) -> xr.DataArray:
 
 def half_times(ds: xr.Dataset) -> xr.DataArray:
     """Times at which half of a frequency is learned; NaN if never."""
-    left = ds["shares"].sel(part="left", drop=True)
-    return first_passage(-xr.ufuncs.log(left.clip(min=1e-300)), float(np.log(2)))
+    return half_time(ds["shares"].sel(part="left", drop=True))
 
 
 def law_of_half_times(ds: xr.Dataset) -> xr.DataArray:
@@ -216,10 +215,10 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         part, name = ds.sel(has_bias=kind), NAMES[bool(kind)]
         out += _against_law(part.isel(m=-1), f"{name}, m = {m}")
         text = f"{name}: rates off the law (rms of ln), exponent in m"
-        scatter = _exponent_in_m(rates_off(part))
+        scatter = slope_in_log(xr.ufuncs.log(rates_off(part)), "m")
         out += widths.rows(mean_of(text, scatter, (-0.65, -0.35), NUMBERS))
         text = f"{name}: times off the law (rms of ln), exponent in m"
-        both = _exponent_in_m(deviation(part))
+        both = slope_in_log(xr.ufuncs.log(deviation(part)), "m")
         alone = mean_of(f"{text}, as of scatter alone", both, (-0.65, -0.35), NUMBERS)
         out += widths.rows(
             mean_of(text, both, (-1, -0.5), DELAY),
@@ -227,17 +226,10 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         )
         if kind:
             late = half_times(part.isel(m=-1)).sel(frequency=slice(3, None))
-            late = xr.ufuncs.log(late)
-            slope = slope_along(late, xr.ufuncs.log(late["frequency"]), "frequency")
-            slope = slope.where(late.notnull().all("frequency"))
+            slope = slope_in_log(xr.ufuncs.log(late), "frequency")
             text = f"{name}, m = {m}: time to half, exponent in k from 3 on"
             out.append(mean_of(text, slope, (1.8, 2.2), f"{BASRI}; band ours"))
     return out
-
-
-def _exponent_in_m(off: xr.DataArray) -> xr.DataArray:
-    slope = slope_along(xr.ufuncs.log(off), xr.ufuncs.log(off["m"]), "m")
-    return slope.where(off.notnull().all("m"))
 
 
 def _against_law(part: xr.Dataset, where: str) -> list[Claim]:

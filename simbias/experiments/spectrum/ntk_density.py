@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float, PRNGKeyArray
 
-from simbias.analysis.first_passage import first_passage
+from simbias.analysis.half_time import half_time
 from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
@@ -101,7 +101,7 @@ def densities(ratio: int) -> Float[np.ndarray, " arc"]:
 
 def half_times(ds: xr.Dataset) -> xr.DataArray:
     """Times at which half of a frequency is learned on an arc; NaN if never."""
-    return first_passage(-xr.ufuncs.log(ds["left"].clip(min=1e-300)), float(np.log(2)))
+    return half_time(ds["left"])
 
 
 def exponents(times: xr.DataArray, ratio: int) -> tuple[xr.DataArray, xr.DataArray]:

@@ -14,8 +14,8 @@ from simbias.analysis.median_shares import median_shares
 from simbias.core import Dataset, Status
 from simbias.ensemble.padding import padded
 from simbias.experiments.linear import min_norm, random_design
-from simbias.experiments.linear._spectra import best_ridge, kolmogorov, spectrum
 from simbias.experiments.linear._methods import LARGEST, RATES, Methods, distance, leak
+from simbias.experiments.linear._spectra import best_ridge, kolmogorov, spectrum
 from simbias.losses import half_mse
 from simbias.measures.linear.gram_eigenvalues import GramEigenvalues
 from simbias.measures.linear.input_eigenvalues import InputEigenvalues
@@ -145,7 +145,12 @@ def test_the_least_norm_is_the_limit_of_the_ridge_in_proportion_to_the_penalty()
 def test_descent_ends_at_the_interpolator_next_to_its_start(method, start):
     data, network = small(n=4, d=40, start=start)
     run = solve(
-        network, data, Methods(method), half_mse, (4.0,), {"w": lambda f, _: f.product[0]}
+        network,
+        data,
+        Methods(method),
+        half_mse,
+        (4.0,),
+        {"w": lambda f, _: f.product[0]},
     )
     assert run.status is Status.REACHED_TIME
     inverse, w0 = np.linalg.pinv(data.x), np.asarray(network.product)[0]

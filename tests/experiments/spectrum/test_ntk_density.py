@@ -69,7 +69,7 @@ def test_the_kernel_of_infinite_width_follows_the_law():
     x, y = np.asarray(data.x), np.asarray(data.y)
     kernel = circle_kernel(np.arccos(np.clip(x @ x.T, -1, 1)), True) / len(x)
     values, vectors = np.linalg.eigh(kernel)
-    steps = np.geomspace(20, 1500, 50).round()
+    steps = np.append(0, np.geomspace(20, 1500, 50).round())
     left = (1 - density.RATE * values[:, None]) ** steps * (vectors.T @ y)
     k = np.asarray(density.FREQUENCIES)
     ends = [0, 24, 72, 168]
