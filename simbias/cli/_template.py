@@ -19,8 +19,8 @@ def make(key, *, n: int = 40, m: int = 20, wave: float = 0.3, scale: float = 0.0
     key_x, key_network = jax.random.split(key)
     x = jax.random.uniform(key_x, (n, 1), jnp.float64, -1, 1)
     y = x + wave * jnp.sin(6 * x)
-    data = simbias.Dataset(x, y, jnp.ones(n), mean=y, features=jnp.ones((1, 1)))
-    return data, balanced(key_network, m=m, d=1, scale=scale, activation="tanh")
+    network = balanced(key_network, m=m, d=1, scale=scale, activation="tanh")
+    return simbias.Dataset(x, y), network
 
 
 def bend(network, data):  # a measure: a number of one network on one sample
