@@ -14,7 +14,9 @@ of Tsit5 on a tanh network of the same size and start, at the same tolerance.
 
 Without theta in the file the error is the distance from the same flow at a tolerance a
 hundred times smaller.  `--random n d m t` is a noisy linear teacher and a network with
-two hidden layers of m from Kaiming's start, to time t; its error is not computed.
+two hidden layers of m from Kaiming's start, to time t; its error is not computed.  What
+it costs is written down at several times; `--minutes M` ends at the first of them that
+is reached after M minutes.
 
 `--figure` compares four methods on three problems: the exact flow, Tsit5 of diffrax on
 the ReLU network without events, Euler's method, and `Descent`.  The rows go to
@@ -26,8 +28,9 @@ reference itself.
 import argparse
 import dataclasses
 import pathlib
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import diffrax
@@ -41,6 +44,7 @@ from _results import machine, written
 from simbias.core import Status
 from simbias.datasets import gaussian_teacher
 from simbias.figures.style import COLOURS, style
+from simbias.flows.deep_relu_flow import DeepReluFlow
 from simbias.flows.descent import Descent
 from simbias.flows.gradient_flow import GradientFlow
 from simbias.losses import half_mse
@@ -63,6 +67,8 @@ METHODS = {
     "descent": STEPS,
 }
 TIGHT = 1e-11
+# At which the cost on a random network is written down.
+TIMES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 # A method that needs more is not asked for tighter tolerances.
 MOST_STEPS = 150_000
 
@@ -73,6 +79,7 @@ def main() -> None:
     parser.add_argument("--random", type=int, nargs=4, metavar=("n", "d", "m", "t"))
     parser.add_argument("--rtol", type=float, default=1e-6)
     parser.add_argument("--peer", action="store_true")
+    parser.add_argument("--minutes", type=float, default=np.inf)
     parser.add_argument("--json", default="-")
     parser.add_argument("--smallest", action="store_true")
     parser.add_argument("--figure", action="store_true")
@@ -87,43 +94,75 @@ def main() -> None:
         written(str(target), document, a_row_a_line=True)
         draw(rows)
         return
+    if options.random:
+        for found in of_random(options):
+            written(options.json, {**found, **machine()})
+        return
     written(options.json, {**row(options), **machine()})
 
 
 def row(options: argparse.Namespace) -> dict[str, Any]:
     """Cost and error of the flow on one problem."""
-    if options.random:
-        n, d, m, end = options.random
-        net, data, loss, file = random_problem(n, d, m, end)
-    else:
-        net, data, loss, file = problem(options.problem)
+    net, data, loss, file = problem(options.problem)
     times = [float(t) for t in file["times"]]
     begin = time.perf_counter()
     states = flowed(net, data, times, loss, options.rtol)
     seconds = time.perf_counter() - begin
-    if options.random:
-        reference = []
-    elif "theta" in file:
+    if "theta" in file:
         reference = list(file["theta"])
     else:
         tight = flowed(net, data, times, loss, options.rtol / 100)
         reference = [flat(state.network) for state in tight]
     ends = [flat(state.network) for state in states]
-    errors = [distance(a, b) for a, b in zip(ends, reference, strict=bool(reference))]
+    errors = [distance(a, b) for a, b in zip(ends, reference, strict=True)]
     stats = {name: int(count) for name, count in states[-1].stats.items()}
     found = {
-        "problem": options.problem if not options.random else options.random,
+        "problem": options.problem,
         "rtol": options.rtol,
         "evaluations": stats["evaluations"],
         "events": sum(stats[name] for name in EVENTS),
         "status": Status(int(states[-1].status)).name,
-        "error": max(errors, default=None),
+        "error": max(errors),
         "seconds_with_compiling": seconds,
         **stats,
     }
     if options.peer:
-        found["evaluations_of_tanh"] = of_tanh(net, data, times, loss, options.rtol)
+        peer = peer_of(net, data, loss, options.rtol)
+        found["evaluations_of_tanh"] = [peer(t) for t in times][-1]
     return found
+
+
+def of_random(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Cost of the flow on a random network up to each of several times, and its peer.
+
+    Ends at the first of the times that is reached after `--minutes`.
+    """
+    n, d, m, end = options.random
+    named = {"samples": n, "inputs": d, "width": m, "end": end}
+    net, data, loss = random_problem(n, d, m)
+    flow = DeepReluFlow(rtol=jnp.asarray(options.rtol))
+    state, rows = flow.init(net, data, loss, jax.random.key(0)), []
+    peer = peer_of(net, data, loss, options.rtol) if options.peer else None
+    begin = time.perf_counter()
+    for t in [t for t in TIMES if t < end] + [float(end)]:
+        state = advance(flow, state, data, loss, jnp.asarray(t))
+        counts = {name: int(count) for name, count in state.stats.items()}
+        found: dict[str, Any] = {
+            **counts,
+            "time": float(state.time),
+            "status": Status(int(state.status)).name,
+            "sliding": int(jnp.sum(state.memory.slots.is_used)),
+            "seconds_with_compiling": round(time.perf_counter() - begin, 1),
+        }
+        if peer is not None:
+            found["evaluations_of_tanh"] = peer(t)
+            ratio = found["evaluations"] / found["evaluations_of_tanh"]
+            found["ratio"] = round(ratio, 1)
+        print(found, file=sys.stderr, flush=True)
+        rows.append(found)
+        yield {**named, "rtol": options.rtol, "times": rows}
+        if time.perf_counter() - begin > 60 * options.minutes:
+            break
 
 
 def compared(name: str) -> Iterator[dict[str, Any]]:
@@ -262,22 +301,26 @@ def draw(rows: list[dict[str, Any]]) -> None:
         plt.close(figure)
 
 
-def random_problem(n: int, d: int, m: int, end: int) -> tuple[Any, Any, Any, Any]:
-    """Network, sample, loss and times."""
+def random_problem(n: int, d: int, m: int) -> tuple[Any, Any, Any]:
+    """Network, sample and loss."""
     key_data, key_network = jax.random.split(jax.random.key(0))
     data = gaussian_teacher(key_data, n=n, d=d, sigma=0.3, n_test=1)
     net = mlp(key_network, (d, m, m, 1), has_bias=False)
-    return net, sample(data.x, data.y), half_mse, {"times": [end]}
+    return net, sample(data.x, data.y), half_mse
 
 
-def of_tanh(net: Any, data: Any, times: list[float], loss: Any, rtol: float) -> int:
-    """Evaluations of Tsit5 on the network with tanh in the place of its ReLU."""
+def peer_of(net: Any, data: Any, loss: Any, rtol: float) -> Callable[[float], int]:
+    """Evaluations of Tsit5 up to a time, with tanh in the place of the ReLU."""
     net = dataclasses.replace(net, activation=jnp.tanh)
     flow = GradientFlow(rtol=jnp.asarray(rtol))
     state = flow.init(net, data, loss, jax.random.key(0))
-    for t in times:
+
+    def evaluations(t: float) -> int:
+        nonlocal state
         state = advance(flow, state, data, loss, jnp.asarray(t))
-    return int(state.stats["evaluations"])
+        return int(state.stats["evaluations"])
+
+    return evaluations
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from _deep_problems import distance, flat, flowed, problem
 
 from simbias.core import EventKind
 from simbias.flows.deep_relu_flow import DeepReluFlow
+from simbias.losses import half_mse
 
 ROOM = 400
 UP = (EventKind.CROSSES_UP, EventKind.LEAVES_UP)
@@ -87,6 +88,14 @@ def test_pre_activations_are_where_the_record_says(run):
                 assert value < 1e-9
                 seen["down"] += 1
     assert min(seen.values()) > 20
+
+
+def test_the_loss_falls_through_crossings_slides_and_releases(run):
+    _, net, data, _, states, events = run
+    value = lambda net: half_mse(jax.vmap(net)(data.x), data.y, data.weight)
+    values = [value(net), *(value(state.network) for state in states)]
+    assert len(events["time"]) > 50
+    assert (np.diff(values) <= 0).all()
 
 
 def test_slides_end_by_leaving_and_begin_from_a_side(run):

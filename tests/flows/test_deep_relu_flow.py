@@ -35,6 +35,14 @@ def run_to_reference(name, rtol=1e-8):
     errors = [
         distance(flat(s.network), r) for s, r in zip(states, file["theta"], strict=True)
     ]
+    # Both hold through crossings and slides, with biases and with a slope.
+    for state in states:
+        np.testing.assert_allclose(excess(state.network), excess(net), atol=1e-6)
+    values = [
+        loss(jax.vmap(n)(data.x), data.y, data.weight)
+        for n in (net, *(s.network for s in states))
+    ]
+    assert (np.diff(values) <= 0).all()
     return states[-1], errors
 
 

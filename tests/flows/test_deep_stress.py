@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from _deep_cases import PROGRAMS, Program, cases_of
 from _deep_euler import DeepProblem, reference
-from _deep_problems import distance, flat, flowed, sample
+from _deep_problems import distance, flat, flowed, network, sample
 from deep_stress import judged
 
 from simbias.core import Status
@@ -49,6 +49,23 @@ def test_a_crossing_that_a_correction_takes_back_stops_nothing():
     x, y, widths = np.asarray(one.x), np.asarray(one.y), (5, 10, 10, 1)
     start = DeepProblem(x, y, widths, False, 0.0, "half_mse", flat(net))
     assert distance(flat(state.network), reference(start, end, 1e-4).end) < 1e-4
+
+
+# Deeper than the benchmark.
+@pytest.mark.long
+def test_eight_layers_go_where_small_euler_steps_go():
+    rng, end, widths = np.random.default_rng(2), 4.0, (3, *[5] * 7, 1)
+    x, y = rng.standard_normal((8, 3)), rng.standard_normal((8, 1))
+    shapes = zip(widths[1:], widths, strict=False)
+    parts = [rng.standard_normal((b, a)) * np.sqrt(2 / a) for b, a in shapes]
+    theta = np.concatenate([part.ravel() for part in parts])
+    state = flowed(network(widths, theta), sample(x, y), (end,))[0]
+    assert state.status == Status.RUNNING
+    assert int(state.stats["crossings"]) + int(state.stats["slides"]) > 5
+    known = reference(
+        DeepProblem(x, y, widths, False, 0.0, "half_mse", theta), end, end / 5e4
+    )
+    assert distance(flat(state.network), known.end) < max(1e-6, 10 * known.error)
 
 
 @pytest.mark.long
