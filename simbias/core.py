@@ -97,6 +97,12 @@ class AbstractStop(eqx.Module):
     say than that a member came to rest.
     """
 
+    def check_flow(self, flow: AbstractFlow) -> None:
+        """Raise ValueError if the rule is wrong under this flow; it is not by default.
+
+        The flow is that of a member, one of a wrapper the `inner` one.
+        """
+
     def __call__(self, network: Any, data: Dataset) -> Bool[Array, ""]:
         """True if the member may rest, as CONVERGED."""
         raise NotImplementedError(f"{type(self).__name__}.__call__ or .status")

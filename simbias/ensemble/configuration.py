@@ -89,6 +89,8 @@ def _plain(value: Any) -> Any:
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, eqx.Module) or dataclasses.is_dataclass(value):
         fields = {f.name: _plain(getattr(value, f.name)) for f in _fields(value)}
+        if fields.get("weight_decay", 0) is None and "optimiser" not in fields:
+            del fields["weight_decay"]  # exact flows of earlier versions had none
         return {"type": type(value).__name__, **fields}
     if isinstance(value, functools.partial):
         fields = {"function": value.func, "args": value.args, **value.keywords}

@@ -7,7 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from simbias.core import AbstractStop, Loss, Measure
+from simbias.core import (
+    AbstractFlow,
+    AbstractFlowWrapper,
+    AbstractStop,
+    Loss,
+    Measure,
+)
 from simbias.ensemble.lane import of_original
 from simbias.errors import BadInput
 from simbias.introspection.array_network import original_network
@@ -39,14 +45,19 @@ def measured_shape(
     return value
 
 
-def check_stop(stop: AbstractStop | None, network: Any, data: Any, loss: Loss) -> None:
-    """Refuse a stop that says nothing of this network.
+def check_stop(
+    stop: AbstractStop | None, flow: AbstractFlow, network: Any, data: Any, loss: Loss
+) -> None:
+    """Refuse a stop that says nothing of this network, or is wrong under this flow.
 
     Raises:
         ValueError: if it cannot be asked, or is not one truth value, or one status.
     """
     if stop is None:
         return
+    while isinstance(flow, AbstractFlowWrapper):
+        flow = flow.inner
+    stop.check_flow(flow)
     if type(stop).status is AbstractStop.status:
         value, kind = tried("`stop`", of_original(stop), network, data), "boolean"
         is_right = lambda dtype: dtype == jnp.bool_

@@ -113,7 +113,7 @@ class Shapes:
         """What members that look like this record, and the shape of their lanes."""
         experiment = self._experiment
         check_loss(experiment.loss, data)
-        check_stop(experiment.stop, network, data, experiment.loss)
+        check_stop(experiment.stop, flow, network, data, experiment.loss)
         self.trajectories.append(_fields(experiment.measures, network, data))
         begin = functools.partial(start, self._recorder)
         lane = eqx.filter_eval_shape(begin, flow, network, data, key)

@@ -18,6 +18,7 @@ from .deep import deep_low_rank as deep_low_rank
 from .deep import deep_threshold as deep_threshold
 from .deep import sliding_share as sliding_share
 from .interpolation import interpolating_samples as interpolating_samples
+from .interpolation import norm_drift as norm_drift
 from .interpolation import order_of_limits as order_of_limits
 from .interpolation import phase_diagram as phase_diagram
 from .interpolation import spurious_minimum as spurious_minimum

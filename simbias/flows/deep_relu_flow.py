@@ -22,6 +22,7 @@ from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import choose, is_finite, where_status
 from simbias.flows._shared.step_clock import clock, end_of_step, least_step
 from simbias.flows._shared.tolerances import absolute_tolerance, relative_tolerance
+from simbias.flows._shared.weight_decay import check_weight_decay, without_zero
 from simbias.introspection.trained_arrays import size
 from simbias.validation.values import positive, positive_integer
 
@@ -35,7 +36,10 @@ _MOST_STUCK = 12
 
 
 class DeepReluFlow(AbstractFlow):
-    """θ' ∈ −∂L(θ) for networks of any depth, in the sense of Filippov, with sliding.
+    """θ' ∈ −∂L(θ) − μθ for networks of any depth, with sliding.
+
+    Solutions are in the sense of Filippov.  μ is the `weight_decay`, 0 unless it is
+    given.
 
     The field jumps where a pre-activation z of a ReLU is 0.  During a step the sides of
     all pre-activations are fixed, so the Runge–Kutta method integrates a smooth field.
@@ -69,6 +73,9 @@ class DeepReluFlow(AbstractFlow):
             negative, 3 it begins to slide, 4 it leaves to the positive, 5 to the
             negative side), and `stats` counts all `events`, also those that found no
             room.  Recording changes the weights by rounding only.
+        weight_decay: μ ≥ 0, the flow of L + (μ/2)‖θ‖² over all trained weights, biases
+            included; in units of 1/time.  The same as that of `Descent` and of torch's
+            SGD.  None and 0 add nothing.
 
     Reference: Filippov (1988), Differential equations with discontinuous righthand
     sides; Dieci & Lopez (2012), J. Comput. Appl. Math. 236.
@@ -83,8 +90,10 @@ class DeepReluFlow(AbstractFlow):
     max_steps: int = eqx.field(static=True, default=1_000_000)
     max_sliding: int | None = eqx.field(static=True, default=None)
     events: int = eqx.field(static=True, default=0)
+    weight_decay: Real | None = None
 
     def __check_init__(self):
+        check_weight_decay(self.weight_decay)
         for name in ("rtol", "atol", "dt0"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
@@ -98,6 +107,10 @@ class DeepReluFlow(AbstractFlow):
                 "`solver` must be one of Tsit5, Dopri5 and Bosh3 of diffrax, got "
                 f"{type(self.solver).__name__}. Example: solver=diffrax.Tsit5()."
             )
+
+    def prepared(self) -> "DeepReluFlow":
+        """Without a weight decay of 0."""
+        return without_zero(self)
 
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
         """Numbers that an attempt holds: weights per stage and slot, 40 per n × m."""
@@ -133,7 +146,7 @@ class DeepReluFlow(AbstractFlow):
         del key
         refuse(network)
         refuse_kinks_of_loss("DeepReluFlow", loss, data, "")
-        sample, theta = gated_sample(network, data, loss)
+        sample, theta = gated_sample(network, data, loss, self.weight_decay)
         refuse_kinks_left(network, sample)
         is_above = _sides(sample, theta)
         slots = free_slots(self._capacity(sample) + _MET_AT_ONCE)
@@ -166,7 +179,7 @@ class DeepReluFlow(AbstractFlow):
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
         """One attempt; `until` must be finite."""
-        sample, theta = gated_sample(state.network, data, loss)
+        sample, theta = gated_sample(state.network, data, loss, self.weight_decay)
         memory, time, dtype = state.memory, state.time, theta.dtype
         until = until.astype(time.dtype)
         tnext, is_clipped = end_of_step(time, memory.length, until)

@@ -31,6 +31,12 @@ from simbias.flows._shared.objective import (
 from simbias.flows._shared.solvers import check_solver, stages_at_once, stages_taken
 from simbias.flows._shared.step_clock import clock
 from simbias.flows._shared.tolerances import absolute_tolerance
+from simbias.flows._shared.weight_decay import (
+    check_weight_decay,
+    decayed,
+    traced_decay,
+    without_zero,
+)
 from simbias.introspection.array_network import original_network
 from simbias.introspection.kinks import kink
 from simbias.introspection.trained_arrays import size, split_trained
@@ -43,7 +49,9 @@ STIFF = diffrax.Kvaerno5()
 
 
 class GradientFlow(AbstractFlow):
-    """θ' = −∇L(θ), for networks whose gradient is continuous.
+    """θ' = −∇L(θ) − μθ, for networks whose gradient is continuous.
+
+    μ is the `weight_decay`, 0 unless it is given.
 
     Steps are adapted as by `diffrax.PIDController`, to a root mean square of
     error / (atol + rtol |θ|) below 1; given `dt0`, and up to the first record, they are
@@ -79,6 +87,9 @@ class GradientFlow(AbstractFlow):
         max_steps: a member that needs more attempts ends as MAX_STEPS.
         allow_kinks: True integrates a ReLU network as if it were smooth, to measure
             what that does, and one that looks like it and is smooth, as with elu.
+        weight_decay: μ ≥ 0, the flow of L + (μ/2)‖θ‖² over all trained weights; in
+            units of 1/time.  The same as that of `Descent` and of torch's SGD.  None
+            and 0 add nothing.
     """
 
     solver: diffrax.AbstractSolver = eqx.field(static=True, default=diffrax.Tsit5())
@@ -89,8 +100,10 @@ class GradientFlow(AbstractFlow):
     rest: Real | None = None
     max_steps: int = eqx.field(static=True, default=100_000)
     allow_kinks: bool = eqx.field(static=True, default=False)
+    weight_decay: Real | None = None
 
     def __check_init__(self):
+        check_weight_decay(self.weight_decay)
         for name in ("rtol", "atol", "dt0", "rest"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
@@ -101,6 +114,10 @@ class GradientFlow(AbstractFlow):
                 "`dt0` must be given when `is_adaptive` is False: it is the step. "
                 "Example: dt0=0.01."
             )
+
+    def prepared(self) -> "GradientFlow":
+        """Without a weight decay of 0."""
+        return without_zero(self)
 
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
         """Numbers that an attempt holds: a gradient, and weights at every stage."""
@@ -143,7 +160,9 @@ class GradientFlow(AbstractFlow):
         is_chosen = self.is_adaptive and self.dt0 is None
         stats = first_counts(evaluations=3 if is_chosen else 1)
         stats["rejected_again"] = jnp.int32(0)
-        memory = self._begin(make_problem(static, loss, sample), params, gradient)
+        decay = traced_decay(self.weight_decay, precision(params))
+        problem = make_problem(static, loss, sample, decay)
+        memory = self._begin(problem, params, gradient)
         return FlowState(network, jnp.zeros((), clock()), status, stats, memory)
 
     def step(
@@ -151,7 +170,9 @@ class GradientFlow(AbstractFlow):
     ) -> FlowState:
         """One attempt; `until` must be finite."""
         params, static = split_trained(state.network)
-        problem = make_problem(static, loss, (data.x, data.y, data.weight))
+        sample = (data.x, data.y, data.weight)
+        decay = traced_decay(self.weight_decay, precision(params))
+        problem = make_problem(static, loss, sample, decay)
         until = until.astype(state.time.dtype)
         if self.is_adaptive:
             new = adaptive_attempt(
@@ -194,7 +215,9 @@ class GradientFlow(AbstractFlow):
             # diffrax computes the field at the start anew for every member of a batch
             # in which one is at its first step; here the two differ by a tolerance.
             # What its methods remember is undocumented: pyproject caps diffrax.
-            solver = (jnp.array(False), jax.tree.map(jnp.negative, gradient))
+            decay = traced_decay(self.weight_decay, dtype)
+            rate = decayed(jax.tree.map(jnp.negative, gradient), params, decay)
+            solver = (jnp.array(False), rate)
         first = None if self.dt0 is None else jnp.asarray(self.dt0, dtype)
         controller = ()
         if self.is_adaptive:

@@ -29,6 +29,7 @@ from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import is_finite, where_status
 from simbias.flows._shared.step_clock import clock
 from simbias.flows._shared.tolerances import relative_tolerance
+from simbias.flows._shared.weight_decay import check_weight_decay, without_zero
 from simbias.introspection.array_network import original_network
 from simbias.network import hook
 from simbias.numerics.conditionals import when
@@ -41,7 +42,10 @@ NONINTERACTING_PAYS = 15_000
 
 
 class ReluFlow(AbstractFlow):
-    """θ' ∈ −∂L(θ), the gradient flow in the sense of Filippov, sliding included.
+    """θ' ∈ −∂L(θ) − μθ, the gradient flow in the sense of Filippov, with sliding.
+
+    μ is the `weight_decay`, 0 unless it is given.  It turns no neuron, so it moves no
+    event by itself, and a sliding neuron stays on its hyperplanes under it.
 
     The field jumps where a neuron meets a data hyperplane, w·x = 0.  During a step the
     activation pattern is frozen, so that the Runge–Kutta method sees a smooth field;
@@ -87,6 +91,9 @@ class ReluFlow(AbstractFlow):
             hyperplane) and `event_kind` (1 the neuron becomes active there, 2 inactive,
             3 it begins to slide, 4 it leaves to the active, 5 to the inactive side),
             and `stats` counts all `events`, also those that found no room.
+        weight_decay: μ ≥ 0, the flow of L + (μ/2)‖θ‖² over all trained weights; in
+            units of 1/time.  The same as that of `Descent` and of torch's SGD.  None
+            and 0 add nothing.  aⱼ² − |wⱼ|² then decays as e^{−2μt}.
 
     Reference: Filippov (1988), Differential equations with discontinuous righthand
     sides; Dieci & Lopez (2012), J. Comput. Appl. Math. 236.
@@ -105,8 +112,10 @@ class ReluFlow(AbstractFlow):
     stabilise: bool = eqx.field(static=True, default=True)
     decouple: bool | None = eqx.field(static=True, default=None)
     events: int = eqx.field(static=True, default=0)
+    weight_decay: Real | None = None
 
     def __check_init__(self):
+        check_weight_decay(self.weight_decay)
         positive("rtol", self.rtol)
         if self.dt0 is not None:
             positive("dt0", self.dt0)
@@ -134,6 +143,10 @@ class ReluFlow(AbstractFlow):
                 f"error estimate, got {type(self.solver).__name__}. "
                 "Example: solver=diffrax.Tsit5()."
             )
+
+    def prepared(self) -> "ReluFlow":
+        """Without a weight decay of 0."""
+        return without_zero(self)
 
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:  # noqa: ARG002
         """Numbers that an attempt holds: 4⅜ per n × m, four per plane slid on."""
@@ -180,7 +193,7 @@ class ReluFlow(AbstractFlow):
         slope = _slope(network)
         _refuse_own_gradient(network)
         w, a = weights(network)
-        sample = _sample(network, data, loss)
+        sample = _sample(network, data, loss, self.weight_decay)
         if self.decouple and not may_be_noninteracting(sample):
             raise BadInput(
                 "`decouple`: neurons are followed by themselves for one output that is "
@@ -213,7 +226,8 @@ class ReluFlow(AbstractFlow):
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
         """One attempt, or up to 32 of an aggregated network; `until` must be finite."""
-        sample = _sample(state.network, data, loss, state.memory.planes)
+        planes = state.memory.planes
+        sample = _sample(state.network, data, loss, self.weight_decay, planes)
         rtol = relative_tolerance(self.rtol, state.network.w.dtype)
         until = until.astype(state.time.dtype)
         here = sample, until, rtol
@@ -247,7 +261,11 @@ class ReluFlow(AbstractFlow):
 
 
 def _sample(
-    network: Any, data: Dataset, loss: Loss, planes: Planes | None = None
+    network: Any,
+    data: Dataset,
+    loss: Loss,
+    weight_decay: Real | None,
+    planes: Planes | None = None,
 ) -> Sample:
     frozen = getattr(network, "frozen", ())
     if frozen not in ((), ("a",)):
@@ -256,7 +274,12 @@ def _sample(
             "Use descent (Descent)."
         )
     return extended_sample(
-        data, loss, network.b is not None, planes, is_output_frozen=frozen == ("a",)
+        data,
+        loss,
+        network.b is not None,
+        planes,
+        is_output_frozen=frozen == ("a",),
+        weight_decay=weight_decay,
     )
 
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.core import AbstractStop, Dataset, Loss, Status
+from simbias.core import AbstractFlow, AbstractStop, Dataset, Loss, Status
 from simbias.errors import BadInput
 from simbias.limits.basin import basin
 from simbias.limits.neurons import lacks, read
@@ -36,6 +36,9 @@ class Stationary(AbstractStop):
     proofs are for two layers of ReLU or leaky ReLU, one output and a mean of squares,
     under the gradient flow, of which descent is an approximation.
 
+    Nothing is proven for flows with a weight decay: their limits are those of
+    L + (μ/2)‖θ‖², and they do not stop where L does.  A run of both raises an error.
+
     Args:
         tolerance: how near the limit is near enough, relative to the size of a neuron.
         interpolated: share of the loss of f = 0 below which a loss is none.
@@ -52,6 +55,16 @@ class Stationary(AbstractStop):
                     f"`{name}` must be below 1, got {getattr(self, name)}. "
                     f"Example: {name}=1e-3."
                 )
+
+    def check_flow(self, flow: AbstractFlow) -> None:
+        """Raise ValueError if the flow has a weight decay above 0."""
+        decay = getattr(flow, "weight_decay", None)
+        if decay is not None and float(decay) > 0:
+            raise BadInput(
+                "`stop`: Stationary proves limits of the flow of L alone, got "
+                f"{type(flow).__name__} with weight_decay={float(decay):g}, which goes "
+                "on where that flow ends. Leave out `stop`, or the weight decay."
+            )
 
     def status(self, network: Any, data: Dataset, loss: Loss) -> Int[Array, ""]:
         """CONVERGED, STATIONARY, or RUNNING where the limit is not known."""

@@ -244,7 +244,7 @@ def solve(
         check_targets(loss, readers_of(measures, stop), data)
         for name, measure in measures.items():
             measured_shape(name, measure, network, data)
-        check_stop(stop, network, data, loss)
+        check_stop(stop, flow, network, data, loss)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)
         make_room()

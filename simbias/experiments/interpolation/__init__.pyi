@@ -1,4 +1,5 @@
 from . import interpolating_samples as interpolating_samples
+from . import norm_drift as norm_drift
 from . import order_of_limits as order_of_limits
 from . import phase_diagram as phase_diagram
 from . import spurious_minimum as spurious_minimum

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from simbias.core import Dataset, Loss
+from simbias.core import Dataset, Loss, Real
+from simbias.flows._shared.weight_decay import traced_decay
 from simbias.introspection.trained_arrays import split_trained
 from simbias.network import Pattern
 from simbias.numerics.cut import cut
@@ -21,7 +22,8 @@ class GatedSample(NamedTuple):
 
     θ are the trained weights as one vector.  A *unit* u is a pre-activation of a gated
     layer; `layer` holds the layer of every unit, `slope` its slope for z < 0.
-    `is_real` is False for padding.
+    `is_real` is False for padding.  `weight_decay` is μ of the flow of L + (μ/2)‖θ‖²;
+    None is 0.
     """
 
     x: Float[Array, "n d"]
@@ -34,6 +36,7 @@ class GatedSample(NamedTuple):
     unravel: Callable[[Float[Array, " p"]], PyTree]
     loss: Loss
     shapes: tuple[tuple[int, ...], ...]
+    weight_decay: Float[Array, ""] | None = None
 
     def outputs(
         self, theta: Float[Array, " p"], scale: Float[Array, "n u"]
@@ -67,7 +70,7 @@ class GatedSample(NamedTuple):
 
 
 def gated_sample(
-    network: Any, data: Dataset, loss: Loss
+    network: Any, data: Dataset, loss: Loss, weight_decay: Real | None = None
 ) -> tuple[GatedSample, Float[Array, " p"]]:
     """The sample of a network, and its trained weights as one vector."""
     params, rest = split_trained(network)
@@ -89,6 +92,7 @@ def gated_sample(
         unravel,
         loss,
         shapes,
+        traced_decay(weight_decay, theta.dtype),
     )
     return sample, theta
 

@@ -157,13 +157,15 @@ def _gram_solver(
 def gradient(
     sample: GatedSample, theta: Float[Array, " p"], scale: Float[Array, "n u"]
 ) -> tuple[Float[Array, " p"], Float[Array, "n k"], Float[Array, "n u"]]:
-    """∇L under fixed gates, the outputs and the pre-activations."""
+    """∇L + μθ under fixed gates, the outputs and the pre-activations."""
 
     def value(theta):
         out, z = sample.outputs(theta, scale)
         return sample.loss(out, sample.y, sample.weight), (out, z)
 
     of_theta, (out, z) = jax.grad(value, has_aux=True)(theta)
+    if sample.weight_decay is not None:
+        of_theta = of_theta + sample.weight_decay * theta
     return of_theta, out, z
 
 

@@ -21,10 +21,11 @@ from simbias.flows._shared.objective import (
 )
 from simbias.flows._shared.solvers import with_tolerances
 from simbias.flows._shared.step_clock import CLIP, least_step
+from simbias.flows._shared.weight_decay import decayed
 
 
 class Problem(NamedTuple):
-    """θ' = −∇L(θ) on a sample, as diffrax takes it."""
+    """θ' = −∇L(θ) − μθ on a sample, as diffrax takes it."""
 
     term: diffrax.ODETerm
     sample: Sample
@@ -38,7 +39,8 @@ class Problem(NamedTuple):
     ) -> tuple[PyTree, PyTree, PyTree]:
         """θ after dt, the estimate of its error (None if there is none), solver state.
 
-        ∇L does not depend on time, so a step may start at 0 in the type of the weights.
+        The field does not depend on time, so a step may start at 0 in the type of the
+        weights.
         """
         start = jnp.zeros_like(dt)
         new, error, _, solver_state, _ = solver.step(
@@ -47,13 +49,18 @@ class Problem(NamedTuple):
         return new, error, solver_state
 
 
-def make_problem(static: PyTree, loss: Loss, sample: Sample) -> Problem:
+def make_problem(
+    static: PyTree,
+    loss: Loss,
+    sample: Sample,
+    weight_decay: Float[Array, ""] | None = None,
+) -> Problem:
     """The flow of the trained leaves; `static` is all else of the network."""
 
     def field(t: Any, params: PyTree, sample: Sample) -> PyTree:
         del t
         _, gradient = value_and_gradient(params, static, loss, sample)
-        return jax.tree.map(jnp.negative, gradient)
+        return decayed(jax.tree.map(jnp.negative, gradient), params, weight_decay)
 
     return Problem(diffrax.ODETerm(field), sample)
 

@@ -90,13 +90,13 @@ def attempt_step(
     error = error_of_step(integrated, coupled, end, neurons, options, is_at_event_limit)
     if is_noninteracting is not None:
         interaction_error = error_of_noninteracting(
-            integrated, coupled.rates, neurons, length, options
+            integrated, coupled.rates, neurons, length, options, sample.weight_decay
         )
         error = jnp.where(is_noninteracting, interaction_error, error)
     tried_again = jnp.maximum(error, _HALVE**integrated.order)
     error = jnp.where(jnp.any(is_undone | end.is_over), tried_again, error)
     if not sample.is_output_frozen:
-        w, a = _rebalanced(end.w, end.a, neurons)
+        w, a = _rebalanced(end.w, end.a, neurons, sample, length)
         end = end._replace(w=w, a=a)
 
     trajectory, represented = integrated.trajectory, neurons.represented
@@ -222,9 +222,15 @@ def _sides_at_end(
 
 
 def _rebalanced(
-    w: Float[Array, "m e"], a: Float[Array, "m k"], before: NeuronState
+    w: Float[Array, "m e"],
+    a: Float[Array, "m k"],
+    before: NeuronState,
+    sample: Sample,
+    length: Float[Array, ""],
 ) -> tuple[Float[Array, "m e"], Float[Array, "m k"]]:
-    """Put |a|² − |w|² of every neuron back to what it was, which the flow keeps.
+    """Put |a|² − |w|² of every neuron back to what the flow makes of it.
+
+    The flow keeps it, and a decay μ multiplies it by e^{−2μt}.
 
     (1 + δ)w and (1 − δ)a, to first order the nearest point with that value.  No sign of
     w·x changes, and a·w only by δ²: nothing that was computed at (w, a) is touched.
@@ -234,7 +240,9 @@ def _rebalanced(
     size = norm_of_rows(w, a)[:, None]
     unit = jnp.where(size > 0, size, 1)
     square = lambda v: jnp.sum((v / unit) ** 2, axis=1, keepdims=True)
-    change = square(a) - square(w) - (square(before.a) - square(before.w))
+    decay = sample.weight_decay
+    faded = lambda v: v if decay is None else jnp.exp(-2 * decay * length) * v
+    change = square(a) - square(w) - faded(square(before.a) - square(before.w))
     delta = change / 2
     return (1 + delta) * w, (1 - delta) * a
 
@@ -248,8 +256,7 @@ def _arrived(
     represented: RepresentedNeurons | None,
 ) -> NeuronState:
     normals = sliding_normals(sample.normal, end.sliding.plane)
-    dual, is_frozen = end.sliding.dual, sample.is_output_frozen
-    dw, da = velocity(end.w, end.a, end.moment, normals, dual, is_frozen)
+    dw, da = velocity(end.w, end.a, end.moment, normals, end.sliding.dual, sample)
     rates = FlowVector(dw, da, end.moment, residual)
     return NeuronState(
         end.w, end.a, end.is_above, end.sliding, rates, known, clearance, represented

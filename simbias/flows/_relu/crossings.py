@@ -170,14 +170,12 @@ def _redirected(
     new_plane, has_no_slot = sliding_after(sliding.plane, decision)
     normals = sliding_normals(data.normal, new_plane)
     dual = dual_basis(normals)
-    left, is_frozen = (1 - begin) * step.length, data.is_output_frozen
+    left = (1 - begin) * step.length
     old = displacement(
         there, mix(begin, trajectory.early, trajectory.late), trajectory.late, left,
-        old_normals, sliding.dual, is_frozen,
+        old_normals, sliding.dual, data,
     )  # fmt: skip
-    new = displacement(
-        there, mix(begin, early, late), late, left, normals, dual, is_frozen
-    )
+    new = displacement(there, mix(begin, early, late), late, left, normals, dual, data)
     w1 = project(trajectory.end.w + new[0] - old[0], normals, dual)
     w1, lost = _kept_on_side(w1, trajectory.is_above, decision, normals, dual, data)
     a1 = trajectory.end.a + new[1] - old[1]
@@ -201,8 +199,8 @@ def _redirected(
         events = events.noted(begin, plane, kinds)
     return Trajectory(
         begin=begin,
-        start=point(w0, there.a, now, normals, dual, is_frozen),
-        end=point(w1, a1, late, normals, dual, is_frozen),
+        start=point(w0, there.a, now, normals, dual, data),
+        end=point(w1, a1, late, normals, dual, data),
         is_above=is_above,
         sliding=Sliding(
             plane=new_plane,

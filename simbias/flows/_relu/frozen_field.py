@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.core import Dataset, Loss
+from simbias.core import Dataset, Loss, Real
 from simbias.flows._relu.norms import norm_of_rows
 from simbias.flows._relu.sliding import sliding_normals
+from simbias.flows._shared.weight_decay import decayed, traced_decay
 from simbias.numerics.planes import Planes, find_planes
 from simbias.numerics.precision import matmul
 from simbias.numerics.tiling import columns_cut, columns_joined, tiles
@@ -21,6 +22,7 @@ class Sample(eqx.Module):
     `normal` is the unit normal of a plane in the place of its first row, 0 elsewhere.
     `norm_x` is |x| of every row.
     `is_output_frozen` says that output weights are held fixed: a' = 0.
+    `weight_decay` is μ of the flow of L + (μ/2)‖θ‖²; None is 0.
     """
 
     x: Float[Array, "n e"]
@@ -31,6 +33,7 @@ class Sample(eqx.Module):
     weight: Float[Array, " n"]
     loss: Loss = eqx.field(static=True)
     is_output_frozen: bool = eqx.field(static=True, default=False)
+    weight_decay: Float[Array, ""] | None = None
 
     def is_plane(self) -> Bool[Array, " n"]:
         """Which rows hold the normal of a plane."""
@@ -64,6 +67,7 @@ def extended_sample(
     has_bias: bool,
     planes: Planes | None = None,
     is_output_frozen: bool = False,
+    weight_decay: Real | None = None,
 ) -> Sample:
     """The sample as the neurons see it: (x, 1) if they have a bias; padding is 0.
 
@@ -73,6 +77,7 @@ def extended_sample(
         has_bias: whether the hidden neurons have one.
         planes: those of the same data, if they are known already.
         is_output_frozen: whether output weights are held fixed.
+        weight_decay: μ of the flow of L + (μ/2)‖θ‖².
     """
     is_kept = data.weight > 0
     x = data.x
@@ -87,15 +92,17 @@ def extended_sample(
     unit = x / jnp.where(is_point, length, 1)[:, None]
     planes = find_planes(unit) if planes is None else planes
     normal = jnp.where(planes.is_first()[:, None], unit, 0)
+    decay = traced_decay(weight_decay, x.dtype)
     return Sample(
-        x, normal, length, planes, data.y, data.weight, loss, is_output_frozen
+        x, normal, length, planes, data.y, data.weight, loss, is_output_frozen, decay
     )
 
 
 class FrozenField(eqx.Module):
     """Field of the flow with the activation pattern held fixed.
 
-        fᵢ = xᵢ·Σⱼ Sⱼᵢ wⱼ aⱼᵀ,  Mⱼ = −Σᵢ Sⱼᵢ rᵢ xᵢᵀ,  wⱼ' = P Mⱼᵀ aⱼ,  aⱼ' = Mⱼ wⱼ
+        fᵢ = xᵢ·Σⱼ Sⱼᵢ wⱼ aⱼᵀ,  Mⱼ = −Σᵢ Sⱼᵢ rᵢ xᵢᵀ,
+        wⱼ' = P Mⱼᵀ aⱼ − μ wⱼ,  aⱼ' = Mⱼ wⱼ − μ aⱼ
 
     With S given, f needs no m × n array of activations: two products with S are all.
     Neurons and samples are the last axis here: sums over the short axes then run along
@@ -175,15 +182,30 @@ def rates_under(
     dual: Float[Array, "p e m"],
     sample: Sample,
 ) -> FlowVector:
-    """Rates of neurons from their moments: wⱼ' = P Mⱼᵀ aⱼ, aⱼ' = Mⱼ wⱼ."""
+    """Rates of neurons from their moments: P Mⱼᵀ aⱼ − μ wⱼ and Mⱼ wⱼ − μ aⱼ."""
     drive = jnp.sum(a[:, None, :] * moment, axis=0)
     part = jnp.sum(dual * drive[None, :, :], axis=1)
-    return FlowVector(
-        w=drive - jnp.sum(part[:, None, :] * normals, axis=0),
-        a=output_rates(moment * w[None, :, :], sample.is_output_frozen),
-        moment=moment,
-        residual=residual,
-    )
+    along = drive - jnp.sum(part[:, None, :] * normals, axis=0)
+    da = output_rates(moment * w[None, :, :], sample.is_output_frozen)
+    dw, da = neuron_decay(along, da, w, a, sample)
+    return FlowVector(w=dw, a=da, moment=moment, residual=residual)
+
+
+def neuron_decay(
+    dw: Float[Array, "..."],
+    da: Float[Array, "..."],
+    w: Float[Array, "..."],
+    a: Float[Array, "..."],
+    sample: Sample,
+) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
+    """Rates of (w, a) with the decay of what is trained: w' − μw, a' − μa.
+
+    It is tangent to every plane w·x = 0 that a neuron is on, and turns no neuron: the
+    speeds that decide events do not contain it.
+    """
+    decay = sample.weight_decay
+    dw = decayed(dw, w, decay)
+    return dw, da if sample.is_output_frozen else decayed(da, a, decay)
 
 
 def output_rates(

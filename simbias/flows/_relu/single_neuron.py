@@ -1,11 +1,11 @@
-"""A single neuron whose moment M is given: w' = P Mᵀa, and a' = M w or 0."""
+"""A single neuron whose moment M is given: w' = P Mᵀa − μw, and a' = M w − μa or 0."""
 
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from simbias.flows._relu.frozen_field import output_rates
+from simbias.flows._relu.frozen_field import Sample, neuron_decay, output_rates
 from simbias.flows._relu.sliding import project
 
 
@@ -32,10 +32,10 @@ def point(
     moment: Float[Array, "c k e"],
     normals: Float[Array, "c p e"],
     dual: Float[Array, "c p e"],
-    is_output_frozen: bool,
+    sample: Sample,
 ) -> Point:
     """A point with its velocities."""
-    return Point(w, a, *velocity(w, a, moment, normals, dual, is_output_frozen))
+    return Point(w, a, *velocity(w, a, moment, normals, dual, sample))
 
 
 def displacement(
@@ -45,13 +45,13 @@ def displacement(
     left: Float[Array, " c"],
     normals: Float[Array, "c p e"],
     dual: Float[Array, "c p e"],
-    is_output_frozen: bool,
+    sample: Sample,
 ) -> tuple[Float[Array, "c e"], Float[Array, "c k"]]:
     """Displacement under moments linear in time (classical RK4)."""
     h = left[:, None]
     middle = (early + late) / 2
     at = lambda dw, da, moment: velocity(
-        there.w + dw, there.a + da, moment, normals, dual, is_output_frozen
+        there.w + dw, there.a + da, moment, normals, dual, sample
     )
     p1, q1 = at(0.0, 0.0, early)
     p2, q2 = at(h / 2 * p1, h / 2 * q1, middle)
@@ -66,8 +66,8 @@ def velocity(
     moment: Float[Array, "c k e"],
     normals: Float[Array, "c p e"],
     dual: Float[Array, "c p e"],
-    is_output_frozen: bool,
+    sample: Sample,
 ) -> tuple[Float[Array, "c e"], Float[Array, "c k"]]:
     drive = jnp.sum(a[:, :, None] * moment, axis=1)
-    da = output_rates(moment * w[:, None, :], is_output_frozen, axis=2)
-    return project(drive, normals, dual), da
+    da = output_rates(moment * w[:, None, :], sample.is_output_frozen, axis=2)
+    return neuron_decay(project(drive, normals, dual), da, w, a, sample)

@@ -53,11 +53,12 @@ def error_of_noninteracting(
     neurons: NeuronState,
     length: Float[Array, ""],
     options: Options,
+    weight_decay: Float[Array, ""] | None,
 ) -> Float[Array, ""]:
     """The error of noninteracting neurons: what f changes in the residuals."""
     share, end = _share_of(neurons), integrated.trajectory.end
     moved = share(integrated.end.w - neurons.w, integrated.end.a - neurons.a)
-    interaction_error = lag_of_growth(neurons, length) * share(
+    interaction_error = lag_of_growth(neurons, length, weight_decay) * share(
         rates.w - end.dw, rates.a - end.da
     )
     interaction_error = (

@@ -13,6 +13,9 @@ and along each of them, with p = w·V/|V|, whose rest w⊥ stays,
 No step is bounded by what a neuron crosses, and none by its size: networks that start
 at 1e-270 wait no longer than others.  Expects one output and |a| ≥ |w|, which the flow
 keeps: then a has one sign for ever.
+
+With a weight decay μ the solution is e^{−μt} times that without: the field is linear in
+the size of a neuron, and the decay turns none.
 """
 
 from dataclasses import replace
@@ -24,7 +27,7 @@ from jaxtyping import Array, Bool, Float
 
 from simbias.flows._relu.clearance import clearance_anew
 from simbias.flows._relu.event_rules import concave_first, decide, sliding_after
-from simbias.flows._relu.frozen_field import Sample
+from simbias.flows._relu.frozen_field import Sample, neuron_decay
 from simbias.flows._relu.masked_rows import (
     on_some_rows,
     on_wanted_rows,
@@ -94,11 +97,20 @@ def noninteracting_length(
     return jnp.where(is_output_dominant, jnp.maximum(length, 0), 0)
 
 
-def lag_of_growth(neurons: NeuronState, length: Float[Array, ""]) -> Float[Array, ""]:
-    """∫ δ dt over a step divided by δ at its end, for δ ∝ e^{2vt} − 1."""
+def lag_of_growth(
+    neurons: NeuronState,
+    length: Float[Array, ""],
+    weight_decay: Float[Array, ""] | None = None,
+) -> Float[Array, ""]:
+    """∫ δ dt over a step divided by δ at its end, for δ ∝ e^{2(v − μ)t} − 1."""
     twice = 2 * jnp.max(norm_of_rows(neurons.rates.moment[:, 0]))
-    stretch = twice * length
-    grows = stretch > jnp.sqrt(jnp.finfo(length.dtype).eps)
+    least = jnp.sqrt(jnp.finfo(length.dtype).eps)
+    if weight_decay is None:
+        stretch = twice * length
+        grows = stretch > least
+    else:
+        stretch = (twice - 2 * weight_decay) * length
+        grows = jnp.abs(stretch) > least
     stretch = jnp.where(grows, stretch, 1)
     part = length * (1 / stretch - 1 / jnp.expm1(stretch))
     return jnp.where(grows, part, length / 2)
@@ -221,8 +233,10 @@ def _arrived(
     trajectory: Trajectory, step: StepData, size: Float[Array, "c 1"]
 ) -> Trajectory:
     """The end in its own units, as every step has it; `begin` < 1 if it is not."""
-    w, a = size * trajectory.start.w, size * trajectory.start.a
     data, sliding = step.sample, trajectory.sliding
+    if data.weight_decay is not None:
+        size = jnp.exp(-data.weight_decay * step.length) * size
+    w, a = size * trajectory.start.w, size * trajectory.start.a
     normals = sliding_normals(data.normal, sliding.plane)
     drive = a * trajectory.early[:, 0]
     pull = step.after[jnp.maximum(sliding.plane, 0)]
@@ -230,6 +244,7 @@ def _arrived(
     below, above, _ = escape_speeds(drive, jump, sliding.dual)
     dw = project(drive, normals, sliding.dual)
     da = jnp.sum(trajectory.early[:, 0] * w, axis=1, keepdims=True)
+    dw, da = neuron_decay(dw, da, w, a, data)
     still = Sliding(sliding.plane, sliding.dual, below, above, jnp.zeros_like(below))
     end = Point(w, a, dw, da)
     # On the way only the first sample of each plane was kept right.  Row by row: XLA
