@@ -37,20 +37,23 @@ class FromScale(AbstractFlowWrapper):
     hundredth of √(Σ|y|/Σ|x|).
 
     Args:
-        scale: λ, below 1.
+        scale: λ, below 1, as a text: zero and the others have programs of their own.
         rtol: relative tolerance.
         max_steps: a member that needs more attempts ends as MAX_STEPS.
+        size: λ; filled in by `prepared`.
         flow: filled in by `prepared`.
     """
 
-    scale: Real = 0.0
+    scale: str = eqx.field(static=True, default="0")
     rtol: Real = 1e-6
     max_steps: int = eqx.field(static=True, default=20_000)
+    size: Real = 0.0
     flow: AbstractFlow | None = None
 
     def prepared(self) -> "FromScale":
-        """With the flow that the scale asks for: all λ > 0 share a program."""
-        return dataclasses.replace(self, flow=self.inner)
+        """The flow itself: all λ > 0 share a program."""
+        size, flow = float(self.scale), self.inner
+        return dataclasses.replace(self, scale="", size=size, flow=flow)
 
     @property
     def clock(self) -> str:
@@ -62,7 +65,7 @@ class FromScale(AbstractFlowWrapper):
         """The limit, or the exact flow."""
         if self.flow is not None:
             return self.flow
-        if self.scale == 0:
+        if float(self.scale) == 0:
             return VanishingStart(rtol=self.rtol, max_steps=self.max_steps)
         return ReluFlow(rtol=self.rtol, max_steps=self.max_steps, decouple=True)
 
@@ -71,7 +74,7 @@ class FromScale(AbstractFlowWrapper):
     ) -> FlowState:
         """State at s = 0."""
         if not self._is_limit:
-            w, a = self.scale * network.w, self.scale * network.a
+            w, a = self.size * network.w, self.size * network.a
             network = dataclasses.replace(network, w=w, a=a)
         inner = self.inner.init(network, data, loss, key)
         return _seen(inner, inner.time, jnp.full(len(network.w), jnp.nan))
@@ -82,7 +85,7 @@ class FromScale(AbstractFlowWrapper):
         """One attempted step of the exact flow, or of its limit."""
         unit = jnp.ones((), clock())
         if not self._is_limit:
-            unit = jnp.asarray(-jnp.log(self.scale), clock())
+            unit = jnp.asarray(-jnp.log(self.size), clock())
         goal = until.astype(clock()) * unit
         inner = self.inner.step(state.memory.inner, data, loss, goal)
         now = jnp.where(inner.time >= goal, until, inner.time / unit)

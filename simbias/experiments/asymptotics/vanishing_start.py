@@ -38,8 +38,9 @@ from simbias.measures import EffectiveWidth, OutputsAndTargets, TrainRisk
 from simbias.results import is_finished
 
 SCALE = "flow.scale"
-AXES = ("d", SCALE)
-LARGE, END = 1e-2, 20.0
+AXES = (SCALE,)
+LIMIT, TINY, LEAST, LARGE = "0", "1e-100", "1e-10", "0.01"  # λ
+END = 20.0
 # Relative distance within which two functions, or losses, count as equal.
 EQUAL = 1e-3
 DERIVED = "derived: docs/vanishing_start.md; tolerance ours"
@@ -75,7 +76,7 @@ experiment = presets(
     Experiment(
         name="vanishing_start",
         make=make,
-        cell={SCALE: (0.0, 1e-100, 1e-50, 1e-20, 1e-10, LARGE)},
+        cell={SCALE: (LIMIT, "1e-100", "1e-50", "1e-20", "1e-10", LARGE)},
         seeds=40,
         flow=FromScale(),
         loss=half_mse,
@@ -84,14 +85,14 @@ experiment = presets(
         final={"outputs": OutputsAndTargets(), "width": EffectiveWidth()},
     ),
     smoke={
-        "cell": {SCALE: (1e-20, 1e-10), "n": 4, "m": 4},
+        "cell": {SCALE: ("1e-20", "1e-10"), "n": 4, "m": 4},
         "seeds": 2,
         "times": even_times(4.0, 8),
     },
     paper={
         "cell": {
             "d": (2, 3),
-            SCALE: (0.0, 1e-250, 1e-100, 1e-50, 1e-20, 1e-10, 1e-5, LARGE),
+            SCALE: (LIMIT, "1e-250", "1e-100", "1e-50", "1e-20", "1e-10", LARGE),
         },
         "seeds": 1000,
     },
@@ -106,7 +107,7 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
     `distance`: |f − f₀|/|f₀| at the end, over the points.  `gap`: |L − L₀| at the end
     over the loss of f = 0.  `has_width`: whether both have as many directions.
     """
-    limit, flows = at(ds, SCALE, 0.0), ds.sel({SCALE: ds[SCALE] > 0})
+    limit, flows = at(ds, SCALE, LIMIT), ds.sel({SCALE: ds[SCALE] != LIMIT})
     is_known = is_finished(limit) & is_finished(flows)
     jumps = xr.apply_ufunc(
         _jumps,
@@ -118,8 +119,8 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
     ).assign_coords(jump=["first", "second", "order"])
     f, f_limit = (one["outputs"].sel(curve="network") for one in (flows, limit))
     norm = lambda v: np.sqrt((v**2).sum("point", skipna=False))
-    risk, start = ds["train_risk"], flows["train_risk"].isel(time=0)
-    gap = np.abs(flows["train_risk"] - limit["train_risk"]).isel(time=-1) / start
+    risk = flows["train_risk"]
+    gap = abs(risk - limit["train_risk"]).isel(time=-1) / risk.isel(time=0)
     values = {
         "error": jumps.sel(jump=["first", "second"]),
         "has_order": jumps.sel(jump="order", drop=True),
@@ -128,8 +129,8 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
         "has_width": (flows["width"] == limit["width"]).astype(float),
     }
     found = xr.Dataset({k: v.where(is_known) for k, v in values.items()})
-    unit = -np.log(found[SCALE])
-    return found.assign(loss=risk).assign_coords(unit=(SCALE, unit.values))
+    unit = -np.log(found[SCALE].values.astype(float))
+    return found.assign_coords(unit=(SCALE, unit))
 
 
 def _jumps(seen: np.ndarray, limit: np.ndarray) -> np.ndarray:
@@ -151,7 +152,7 @@ def _through_the_first(ds: xr.Dataset) -> xr.DataArray:
 
 figure = Panels(
     Curves(
-        "loss",
+        "train_risk",
         of=lambda ds: ds.isel(seed=slice(1)),
         colour=SCALE,
         spread="each",
@@ -160,6 +161,7 @@ figure = Panels(
     ),
     Curves(
         lambda ds: ds["error"].swap_dims({SCALE: "unit"}),
+        of=numbers,
         x="unit",
         colour="jump",
         first_colour=6,
@@ -172,6 +174,7 @@ figure = Panels(
     ),
     Points(
         lambda ds: ds["distance"].clip(1e-8).swap_dims({SCALE: "unit"}),
+        of=numbers,
         x="unit",
         xscale="log",
         yscale="log",
@@ -180,33 +183,24 @@ figure = Panels(
         laws=(Law(EQUAL, line=":"),),
     ),
     names={SCALE: "λ", "jump": {"first": "first jump", "second": "second jump"}},
-    of=numbers,
 )
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Exponents of the errors; order, functions, losses and widths; the control."""
-    return [
-        row
-        for d in np.atleast_1d(ds["d"].values).tolist()
-        for row in _of_dimension(at(ds, "d", d))
-    ]
-
-
-def _of_dimension(ds: xr.Dataset) -> list[Claim]:
     seen, rows = numbers(ds), []
-    small, where = seen.sel({SCALE: seen[SCALE] < LARGE}), f"d = {int(ds['d'])}"
+    small = seen.sel({SCALE: seen[SCALE] != LARGE})
     error = xr.ufuncs.log(small["error"]).swap_dims({SCALE: "unit"})
     for jump in ("first", "second"):
         text = f"exponent in ln(1/λ) of the error of the time of the {jump} jump"
         one = slope_in_log(error.sel(jump=jump).drop_vars(SCALE), "unit")
         rows.append(median_of(text, one, (-1.1, -0.9), DERIVED))
-    tiny, least = at(seen, SCALE, 1e-100), at(seen, SCALE, 1e-10)
+    tiny, least = at(seen, SCALE, TINY), at(seen, SCALE, LEAST)
     is_equal = lambda part: (part["distance"] < EQUAL).where(part["distance"].notnull())
     gap = (tiny["gap"] < EQUAL).where(tiny["gap"].notnull())
     nearer = is_equal(tiny).astype(float), is_equal(least).astype(float)
     control = is_equal(at(seen, SCALE, LARGE))
-    text = f"control, λ = {LARGE:g}: functions within {EQUAL:g} of the limit at the end"
+    text = f"control, λ = {LARGE}: functions within {EQUAL:g} of the limit at the end"
     tests = (
         ("clusters leave in the order of the limit", tiny["has_order"], DERIVED),
         (f"functions within {EQUAL:g} of the limit at the end", nearer[0], BENCHMARK),
@@ -214,7 +208,7 @@ def _of_dimension(ds: xr.Dataset) -> list[Claim]:
         ("as many directions as the limit at the end", tiny["has_width"], DERIVED),
     )
     is_long = {f"s ≥ {END:g}": float(ds["time"][-1]) >= END}
-    return Claims(is_long, where).rows(
+    return Claims(is_long).rows(
         *rows,
         *(share_of(f"λ = 1e-100: {t}", v, (0.8, 1), by) for t, v, by in tests),
         difference_of(
@@ -223,7 +217,7 @@ def _of_dimension(ds: xr.Dataset) -> list[Claim]:
         share_of(text, control, (0, 0.3), "ours: λ is not small"),
         share_of(
             "limits that are known at the end",
-            is_finished(at(ds, SCALE, 0.0)),
+            is_finished(at(ds, SCALE, LIMIT)),
             (0.9, 1),
             "ours: ties and degenerate saddles are exceptions",
         ),
