@@ -149,10 +149,9 @@ def law(part: xr.Dataset) -> xr.DataArray:
     return seen[:1].sum() * (seen["m"] / seen["m"][:1].sum()) ** -0.5
 
 
-def late(ds: xr.Dataset) -> xr.Dataset:
-    """Three times of the start whose limit is known."""
-    times = [t for t in (1.0, 3.0, END) if t in ds["time"]]
-    return ds.sel(time=times, initial=["balanced", "circle"])
+def limit(ds: xr.Dataset) -> xr.DataArray:
+    """The train error at m = ∞."""
+    return at(at(ds["train_risk"], "initial", CIRCLE), "m", max)
 
 
 figure = Panels(
@@ -172,18 +171,14 @@ figure = Panels(
     Curves(
         lambda ds: at(ds["train_risk"], "initial", "balanced"),
         x="m",
-        of=late,
+        of=lambda ds: ds.sel(time=[t for t in (1.0, 3.0, END) if t in ds["time"]]),
         colour="time",
         first_colour=7,
         mark="o",
         xscale="log",
         xlabel="width m",
         ylabel="train error, mean field",
-        beyond=(
-            AxisEnd(
-                lambda ds: at(at(ds["train_risk"], "initial", CIRCLE), "m", max), "∞"
-            ),
-        ),
+        beyond=(AxisEnd(limit, "∞"),),
     ),
     names={"time": "t", "initial": NAMES},
     across=2,

@@ -48,7 +48,7 @@ from simbias.theory.two_group import two_group_law
 
 AXES = ("n",)
 # By then the population flow has learned the teacher.
-PLATEAU, END = 40.0, 400.0
+EARLY, PLATEAU, END = (12.0, 15.0, 20.0), 40.0, 400.0
 LAW = "two regressions, theory.two_group_law; tolerance ours"
 CLT = "central limit theorem; tolerance ours"
 
