@@ -143,10 +143,14 @@ def _jumps(seen: np.ndarray, limit: np.ndarray) -> np.ndarray:
     return np.append(np.where(np.isfinite(error), error, np.nan), float(is_ordered))
 
 
+def along_the_clock(ds: xr.Dataset) -> xr.Dataset:
+    """`numbers` along ln(1/λ), the unit of time."""
+    return numbers(ds).swap_dims({SCALE: "unit"}).drop_vars(SCALE)
+
+
 def _through_the_first(ds: xr.Dataset) -> xr.DataArray:
     """1/ln(1/λ), through the median error of the first jump at the least λ."""
-    error = ds["error"].sel(jump="first").median("seed").swap_dims({SCALE: "unit"})
-    unit = error["unit"]
+    error, unit = ds["error"].sel(jump="first").median("seed"), ds["unit"]
     return error.sel(unit=unit.max()) * unit.max() / unit
 
 
@@ -160,8 +164,8 @@ figure = Panels(
         xlabel="s = t / ln(1/λ)",
     ),
     Curves(
-        lambda ds: ds["error"].swap_dims({SCALE: "unit"}),
-        of=numbers,
+        "error",
+        of=along_the_clock,
         x="unit",
         colour="jump",
         first_colour=6,
@@ -173,8 +177,8 @@ figure = Panels(
         laws=(Law(_through_the_first, "∝ 1/ln(1/λ)"),),
     ),
     Points(
-        lambda ds: ds["distance"].clip(1e-8).swap_dims({SCALE: "unit"}),
-        of=numbers,
+        lambda ds: ds["distance"].clip(1e-8),
+        of=along_the_clock,
         x="unit",
         xscale="log",
         yscale="log",
@@ -189,11 +193,11 @@ figure = Panels(
 def claims(ds: xr.Dataset) -> list[Claim]:
     """Exponents of the errors; order, functions, losses and widths; the control."""
     seen, rows = numbers(ds), []
-    small = seen.sel({SCALE: seen[SCALE] != LARGE})
-    error = xr.ufuncs.log(small["error"]).swap_dims({SCALE: "unit"})
+    small = along_the_clock(ds.sel({SCALE: ds[SCALE] != LARGE}))
+    error = xr.ufuncs.log(small["error"])
     for jump in ("first", "second"):
         text = f"exponent in ln(1/λ) of the error of the time of the {jump} jump"
-        one = slope_in_log(error.sel(jump=jump).drop_vars(SCALE), "unit")
+        one = slope_in_log(error.sel(jump=jump), "unit")
         rows.append(median_of(text, one, (-1.1, -0.9), DERIVED))
     tiny, least = at(seen, SCALE, TINY), at(seen, SCALE, LEAST)
     is_equal = lambda part: (part["distance"] < EQUAL).where(part["distance"].notnull())
