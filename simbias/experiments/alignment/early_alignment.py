@@ -135,7 +135,7 @@ def _medians(part: xr.Dataset) -> xr.DataArray:
 
 
 def _limit_of(cosine: float) -> Callable[[xr.Dataset], xr.DataArray]:
-    """The time of the median neuron from λ = 1e-60, which is that of λ = 0 to rounding."""
+    """The time of the median neuron from λ = 1e-60: that of λ = 0, to rounding."""
     return lambda part: (
         part["time"].sel(cosine=cosine, scale=REFERENCE).median(["seed", "neuron"])
     )
