@@ -7,12 +7,16 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator
+from numpy.typing import ArrayLike
 
 from simbias.errors import BadInput
+from simbias.figures.laws import LAW
 from simbias.figures.look import Look, Reading, colour_of, shade_of, values_of
 
 # Where the strip begins and ends beyond the axis, in lengths of the axis.
 _FROM, _TO = 0.05, 0.19
+# How far beyond the values a tick may be, in lengths of the axis.
+_NEAR = 0.02
 _STRIP = "#eeeeee"
 
 
@@ -22,8 +26,8 @@ class AxisEnd:
 
     A level over a grey strip beyond the axis, whose tick is "0" or "∞": the median over
     the seeds, and a paler box for 10–90 % of them.  Over the axis of the colours there
-    is a level for each, in that colour.  Values over `end` ("value", "low" and "high")
-    are drawn as an estimate with its interval.
+    is a level for each, in that colour; else one in grey.  Values over `end` ("value",
+    "low" and "high") are drawn as an estimate with its interval.
 
     Args:
         values: a variable, or a function of the part, over seeds, colours, or `end`.
@@ -46,80 +50,82 @@ class Shades:
     first: int = 0
     is_graded: bool = False
 
+    def of(self, number: int, count: int) -> str:
+        """The colour of one of so many curves."""
+        if self.is_graded:
+            return shade_of(number, count)
+        return colour_of(number + self.first)
 
-def draw_axis_end(
-    end: AxisEnd,
+
+def draw_axis_ends(
+    ends: tuple[AxisEnd, ...],
     axes: Axes,
     along: xr.DataArray,
     part: xr.Dataset,
     look: Look,
     shades: Shades,
 ) -> None:
-    """Draw the end of an axis whose scale is set.
+    """Draw the ends of an axis whose scale is set.
 
     Args:
-        end: what to draw.
+        ends: what to draw; several may be at one side.
         axes: of the panel.
         along: the values of x.
         part: of the result.
         look: names of the figure.
         shades: colours of the curves.
     """
-    begin, stop = _strip(axes, along, end.at)
-    middle = 0.5 * (begin + stop)
-    back = axes.xaxis.get_transform().inverted().transform
-    x = back(np.array([begin, middle, stop]))
-    axes.axvspan(x[0], x[2], color=_STRIP, lw=0, zorder=0)
-    several = look.split(values_of(end.values, part), shades.axis)
-    for i, _, one in several:
-        number = i + shades.first
-        is_graded = shades.is_graded
-        colour = shade_of(i, len(several)) if is_graded else colour_of(number)
-        if "end" in one.dims:
-            value, low, high = one.transpose("end").values
-            reach = np.abs([[value - low], [high - value]])
-            axes.errorbar(
-                x[1:2], [value], reach, fmt="o", ms=4, capsize=2, color=colour
-            )
-            continue
-        seen = one.values[np.isfinite(one.values)]
-        if seen.size:
-            low, median, high = np.quantile(seen, (0.1, 0.5, 0.9))
-            if seen.size > 1:
-                axes.fill_between(x[::2], low, high, color=colour, alpha=0.2, lw=0)
-            axes.plot(x[::2], [median, median], "-", color=colour, lw=2)
+    strips = _strips(axes, along, [*dict.fromkeys(end.at for end in ends)])
+    for x in strips.values():
+        axes.axvspan(x[0], x[2], color=_STRIP, lw=0, zorder=0)
+    for end in ends:
+        x, found = strips[end.at], values_of(end.values, part)
+        is_of_all = shades.axis is not None and shades.axis not in found.dims
+        several = look.split(found, None if is_of_all else shades.axis)
+        for i, _, one in several:
+            _level(axes, x, one, LAW if is_of_all else shades.of(i, len(several)))
 
 
-def _strip(axes: Axes, along: xr.DataArray, at: str) -> tuple[float, float]:
-    """Ends of the strip on the scale of the axis, which gets room and a tick."""
-    scale = axes.xaxis.get_transform()
+def _level(axes: Axes, x: np.ndarray, one: xr.DataArray, colour: str) -> None:
+    """A median with a box, or an estimate with its interval."""
+    if "end" in one.dims:
+        value, low, high = one.transpose("end").values
+        reach = np.abs([[value - low], [high - value]])
+        axes.errorbar(x[1:2], [value], reach, fmt="o", ms=4, capsize=2, color=colour)
+        return
+    seen = one.values[np.isfinite(one.values)]
+    if seen.size:
+        low, median, high = np.quantile(seen, (0.1, 0.5, 0.9))
+        if seen.size > 1:
+            axes.fill_between(x[::2], low, high, color=colour, alpha=0.2, lw=0)
+        axes.plot(x[::2], [median, median], "-", color=colour, lw=2)
+
+
+def _strips(axes: Axes, along: xr.DataArray, sides: list[str]) -> dict[str, np.ndarray]:
+    """Begin, middle and end of the strip of each side; the axis has room and ticks."""
+    axis, scale = axes.xaxis, axes.xaxis.get_transform()
     values = along.values
     if values.dtype.kind not in "iuf":
         values = np.arange(values.size)
-    limits = axes.get_xlim()
-    u = scale.transform(np.array([np.min(values), np.max(values), *limits], float))
-    size = u[1] - u[0] or 1.0
-    begin, stop = (size * share for share in (_FROM, _TO))
-    begin, stop = (
-        (u[1] + begin, u[1] + stop) if at == "∞" else (u[0] - begin, u[0] - stop)
-    )
-    tick = scale.inverted().transform(np.array([0.5 * (begin + stop)]))[0]
-    edge = scale.inverted().transform(np.array([stop]))[0]
-    reach = 0.02 * size
-    axis, kept = (
-        axes.xaxis,
-        lambda ticks: [
-            t
-            for t in np.atleast_1d(ticks)
-            if u[0] - reach <= scale.transform(np.array([float(t)]))[0] <= u[1] + reach
-        ],
-    )
+    low, high = scale.transform(np.array([values.min(), values.max()], float))
+    size = high - low or 1.0
+    share = np.array([_FROM, (_FROM + _TO) / 2, _TO])
+    places = {"0": low - share * size, "∞": high + share * size}
+    strips = {side: scale.inverted().transform(places[side]) for side in sides}
+
+    def kept(locations: ArrayLike) -> list[float]:
+        ticks = np.atleast_1d(np.asarray(locations, float))
+        beyond = np.abs(scale.transform(ticks) - (low + high) / 2) - size / 2
+        return ticks[beyond <= _NEAR * size].tolist()
+
     major, minor = kept(axis.get_majorticklocs()), kept(axis.get_minorticklocs())
     texts = axis.get_major_formatter().format_ticks(major)
     small = axis.get_minor_formatter().format_ticks(minor)
-    axis.set_major_locator(FixedLocator([*major, tick]))
-    axis.set_major_formatter(FixedFormatter([*texts, at]))
+    axis.set_major_locator(FixedLocator([*major, *(x[1] for x in strips.values())]))
+    axis.set_major_formatter(FixedFormatter([*texts, *strips]))
     axis.set_minor_locator(FixedLocator(minor))
     axis.set_minor_formatter(FixedFormatter(small))
-    axes.set_xlim((limits[0], edge) if at == "∞" else (edge, limits[1]))
-    return begin, stop
+    left, right = axes.get_xlim()
+    left = strips["0"][2] if "0" in strips else left
+    axes.set_xlim(left, strips["∞"][2] if "∞" in strips else right)
+    return strips

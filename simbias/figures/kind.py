@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.scale import get_scale_names
 
 from simbias.errors import BadInput
-from simbias.figures.axis_end import AxisEnd, Shades, draw_axis_end
+from simbias.figures.axis_end import AxisEnd, Shades, draw_axis_ends
 from simbias.figures.look import Law, Look, Reading, VerticalLaw, values_of
 
 Scale = str | Mapping[str, Any] | None
@@ -86,8 +86,9 @@ class Kind:
 
     def draw_ends(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw what is beyond the axis, once it has its scale."""
-        for end in self.beyond:
-            draw_axis_end(end, axes, self.along(part), part, look, self.shades)
+        if self.beyond:
+            along = self.along(part)
+            draw_axis_ends(self.beyond, axes, along, part, look, self.shades)
 
     @property
     def shades(self) -> Shades:
