@@ -219,6 +219,7 @@ LONGEST = (
     "principal_components-images",
     "random_fit",
     "random_sensitivity",
+    "sample_influence",
     "sensitivity_patches",
     "sensitivity_training-twenty_bits",
     "simple_first",
@@ -238,6 +239,7 @@ LONGEST = (
     "threshold-sgd",
     "threshold_scaling",
     "unseen_entry",
+    "vanishing_start",
     "xor_clusters",
     "xor_four_neurons",
 )
@@ -307,6 +309,7 @@ FEW_SEEDS = (
     "population",
     "principal_components-controls",
     "principal_components-images",
+    "sample_influence",
     "sensitivity_patches",
     "simple_first",
     "simple_first-law",
@@ -318,6 +321,7 @@ FEW_SEEDS = (
     "threshold-large",
     "threshold-sgd",
     "threshold_scaling",
+    "vanishing_start",
 )
 
 

@@ -9,6 +9,7 @@ from .alignment import three_points as three_points
 from .asymptotics import mean_field as mean_field
 from .asymptotics import one_pass as one_pass
 from .asymptotics import population as population
+from .asymptotics import vanishing_start as vanishing_start
 from .boolean import cantor as cantor
 from .boolean import parity as parity
 from .boolean import parity_gradient as parity_gradient
@@ -21,6 +22,7 @@ from .interpolation import interpolating_samples as interpolating_samples
 from .interpolation import norm_drift as norm_drift
 from .interpolation import order_of_limits as order_of_limits
 from .interpolation import phase_diagram as phase_diagram
+from .interpolation import sample_influence as sample_influence
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling

@@ -1,3 +1,6 @@
+from .axis_end import AxisEnd as AxisEnd
+from .axis_end import Shades as Shades
+from .axis_end import draw_axis_ends as draw_axis_ends
 from .checked import check_panels as check_panels
 from .kind import Kind as Kind
 from .kind import check_scale as check_scale

@@ -102,7 +102,7 @@ def _are_apart(boxes: Sequence[BboxBase], gap: float) -> bool:
 
 def _is_number(label: Text) -> bool:
     try:
-        float(label.get_text().replace("−", "-"))
+        float(label.get_text().replace("−", "-").replace("∞", "inf"))
     except ValueError:
         return False
     return True

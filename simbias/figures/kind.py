@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.scale import get_scale_names
 
 from simbias.errors import BadInput
+from simbias.figures.axis_end import AxisEnd, Shades, draw_axis_ends
 from simbias.figures.look import Law, Look, Reading, VerticalLaw, values_of
 
 Scale = str | Mapping[str, Any] | None
@@ -42,6 +43,7 @@ class Kind:
         ticks: whether ticks are at the values of x.
         yticks: values of the ticks upwards, or the coordinate that has them.
         laws: a tuple of `Law` and `VerticalLaw`.
+        beyond: a tuple of `AxisEnd`, of panels whose x has numbers.
         first_colour: its number, for panels that share a legend.
         needs: variable without which a figure leaves the panel out.
         facet: axis with a panel for each value; the other kinds have one panel.
@@ -61,6 +63,7 @@ class Kind:
     ticks: bool = False
     yticks: tuple[float | int, ...] | str = ()
     laws: Any = ()  # checked below
+    beyond: tuple[AxisEnd, ...] = ()
     first_colour: int = 0
     needs: str | None = None
     facet: str | None = None
@@ -80,6 +83,17 @@ class Kind:
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
         raise NotImplementedError
+
+    def draw_ends(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
+        """Draw what is beyond the axis, once it has its scale."""
+        if self.beyond:
+            along = self.along(part)
+            draw_axis_ends(self.beyond, axes, along, part, look, self.shades)
+
+    @property
+    def shades(self) -> Shades:
+        """Colours of the curves."""
+        return Shades(first=self.first_colour)
 
     def along(self, part: xr.Dataset) -> xr.DataArray:
         """The coordinate x of a part."""

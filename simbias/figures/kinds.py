@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from simbias.analysis.estimates import estimates
 from simbias.analysis.mean_interval import mean_interval
+from simbias.figures.axis_end import Shades
 from simbias.figures.heat_map import heat_map
 from simbias.figures.kind import Kind
 from simbias.figures.look import (
@@ -40,6 +41,11 @@ class Points(Kind):
     colour: str | None = None
     has_median: bool = True
     is_joined: bool = True
+
+    @property
+    def shades(self) -> Shades:
+        """Colours of the values."""
+        return Shades(self.colour, self.first_colour)
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""
@@ -104,6 +110,11 @@ class Estimates(Kind):
     colour: str | None = None
     is_joined: bool = False
     beside: float = 0.0
+
+    @property
+    def shades(self) -> Shades:
+        """Colours of the values."""
+        return Shades(self.colour, self.first_colour)
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""

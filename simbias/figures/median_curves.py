@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from simbias.ensemble.grid import FLOW_PREFIX
 from simbias.errors import BadInput
+from simbias.figures.axis_end import Shades
 from simbias.figures.band import band
 from simbias.figures.kind import Kind
 from simbias.figures.look import (
@@ -54,6 +55,11 @@ class Curves(Kind):
     has_end: bool = False
     is_joined: bool = True
     has_exponent: bool = False
+
+    @property
+    def shades(self) -> Shades:
+        """Colours of the curves."""
+        return Shades(self.colour, self.first_colour, self.is_graded)
 
     def draw(self, axes: Axes, part: xr.Dataset, look: Look) -> None:
         """Draw a part, and the laws beside it."""

@@ -148,6 +148,7 @@ class Panels:
                 part = part if kind.of is None else kind.of(part)
                 kind.draw(axes, part, look)
                 _dress(axes, kind, part, look, name if self._is_named(row) else "")
+                kind.draw_ends(axes, part, look)
                 if is_row and column:
                     axes.set_ylabel("")
                 if is_one_x and row < down - 1:

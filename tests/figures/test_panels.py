@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 
 from simbias.errors import BadInput
+from simbias.figures.axis_end import AxisEnd
 from simbias.figures.checked import check_panels
 from simbias.figures.kinds import (
     Drawing,
@@ -86,6 +87,42 @@ def test_a_level_that_is_not_a_number_has_no_line_and_no_name():
     law = Law(lambda part: xr.DataArray(0.5).where(part["m"] == 10), "half")
     figure = Panels(Curves("accuracy", laws=(law,)), columns="m")(TRAIN)
     assert [len(lines(axes, "half")) for axes in figure.get_axes()] == [1, 0]
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_the_end_of_an_axis_is_a_level_beyond_it_in_the_colour_of_its_value(scale):
+    limit = array("sample", "seed").rename("limit")
+    figure = Panels(
+        Curves(
+            "accuracy",
+            of=lambda ds: ds.isel(time=-1),
+            x="m",
+            colour="sample",
+            xscale=scale,
+            beyond=(AxisEnd("limit", "∞"), AxisEnd(lambda _: xr.DataArray(0.5), "0")),
+        )
+    )(DS.assign(limit=limit).isel(time=slice(-1, None)))
+    (axes,) = figure.get_axes()
+    first, second, zero = axes.lines[-3:]
+    for line, sample, colour in zip(
+        (first, second), DS["sample"], COLOURS, strict=False
+    ):
+        assert line.get_ydata()[0] == pytest.approx(limit.sel(sample=sample).median())
+        assert min(line.get_xdata()) > 20
+        assert line.get_color() == colour
+    assert max(zero.get_xdata()) < 10
+    assert zero.get_ydata()[0] == 0.5
+    left, right = axes.get_xlim()
+    assert left <= min(zero.get_xdata())
+    assert right >= max(first.get_xdata())
+    texts = [text.get_text() for text in axes.get_xticklabels()]
+    assert texts[-1] == "0"
+    assert "∞" in texts
+
+
+def test_an_end_is_0_or_infinity():
+    with pytest.raises(BadInput, match="`at` must be"):
+        AxisEnd("limit", "1")  # pyright: ignore[reportArgumentType]
 
 
 def test_a_curve_is_the_median_over_the_seeds_in_the_colour_of_its_value():

@@ -32,7 +32,7 @@ from simbias.claims import Claims, estimate_of, mean_of, share_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
-from simbias.figures import Estimates, Law, Panels, Points, means
+from simbias.figures import AxisEnd, Estimates, Law, Panels, Points, means
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import ExtremaCounts
@@ -126,7 +126,7 @@ def drawn(ds: xr.Dataset) -> xr.Dataset:
         {
             "mean": means(number(ds).mean("sign")),
             "by_size": (("sigma", "size"), by_size),
-            "limit": (("sigma", "size"), [[law(s)] * len(sizes) for s in sigma]),
+            "limit": ("sigma", [law(s) for s in sigma]),
             "cases": means(xr.concat(cases, "case")),
             "by_case": (("case", "noise"), by_case),
             "shares": xr.concat(shares, "number").where(lambda share: share > 0),
@@ -146,7 +146,8 @@ figure = Panels(
         "mean",
         **in_n(),
         title="extremal vectors per sign, mean, d = 2",
-        laws=(Law("by_size", "law at n"), Law("limit", "1 + σ/π", ":")),
+        laws=(Law("by_size", "law at n"),),
+        beyond=(AxisEnd("limit", "∞"),),
     ),
     Estimates(
         "cases",

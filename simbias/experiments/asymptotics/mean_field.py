@@ -5,7 +5,13 @@ the velocity of each.  As m → ∞ the neurons follow a flow of measures, and t
 any time has a limit.  A network of m neurons is a sample of it, so that its distance
 from the limit falls like m^(−1/2), as in a central limit theorem.
 
-The limit itself is not needed to see this.  From one seed the networks of all widths
+The limit itself is not needed to see this, but in the plane it can be computed: there
+the measure lives on the circle.  Two neurons with |a| = |w| and one direction move
+alike, whatever their sizes.  So at m = ∞ each angle has one neuron of each sign, of the
+mean mass.  The start `circle` has m equispaced angles, and the distance of m and 2m
+angles is the error of this quadrature.
+
+From one seed the networks of all widths
 have the same training set, and the neurons of a narrow one are the first of a wide one
 at time 0.  The distance between the outputs of m and 2m neurons must fall like m^(−1/2)
 too, at every time.
@@ -20,6 +26,7 @@ Rotskoff & Vanden-Eijnden (2018), arXiv:1805.00915.
 
 import dataclasses
 import math
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -28,20 +35,25 @@ from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
 from simbias.analysis.slope_along import slope_in_log
-from simbias.claims import Claims, mean_of
+from simbias.claims import Claims, mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
-from simbias.figures import Curves, Law, Panels
+from simbias.figures import AxisEnd, Curves, Law, Panels
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import OutputsAndTargets, TrainRisk
-from simbias.networks.two_layer_init import INITIAL_LAWS, InitialLaw
+from simbias.networks import TwoLayer
+from simbias.networks.two_layer_init import INITIAL_LAWS
 
 AXES = ("m", "initial")
 LAW = "Rotskoff & Vanden-Eijnden (2018), arXiv:1805.00915; tolerance ours"
+QUADRATURE = "derived: the measure on the circle; tolerance ours"
 CONTROL = "derived: random outputs of order 1; tolerance ours"
 END = 100.0
+CIRCLE = "circle"
+NAMES = {"balanced": "mean field", "standard": "torch", CIRCLE: "circle"}
+Start = Literal["balanced", "standard", "circle"]
 
 
 def make(
@@ -51,7 +63,7 @@ def make(
     n: int = 12,
     sigma: Real = 0.3,
     scale: Real = 1.0,
-    initial: InitialLaw = "balanced",
+    initial: Start = "balanced",
     points: int = 64,
 ) -> tuple[Dataset, AbstractNetwork]:
     """A linear teacher with noise in the plane; outputs are seen on a circle.
@@ -62,7 +74,8 @@ def make(
         n: samples to train on.
         sigma: standard deviation of the noise of the targets.
         scale: scale of the initial weights.
-        initial: law of the initial weights.
+        initial: law of the initial weights; "circle" for 2m neurons of one size at m
+            equispaced angles.
         points: equispaced angles at which outputs are compared.
     """
     key_data, key_network = jax.random.split(key)
@@ -71,8 +84,20 @@ def make(
     x = jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=1)
     y = x @ data.features.T
     grid = Dataset(x, y, jnp.ones(points, jnp.float64), y, data.features)
-    network = INITIAL_LAWS[initial](key_network, m=m, d=2, scale=scale)
+    if initial == "circle":
+        network = on_circle(m, scale)
+    else:
+        network = INITIAL_LAWS[initial](key_network, m=m, d=2, scale=scale)
     return dataclasses.replace(data, others={"grid": grid}), network
+
+
+def on_circle(m: int, scale: Real) -> TwoLayer:
+    """A neuron of each sign at m angles, with the mean mass E|w|² of `balanced`."""
+    angle = 2 * math.pi * (jnp.arange(m, dtype=jnp.float64) + 0.5) / m
+    w = jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=1)
+    size = scale / jnp.sqrt(jnp.float64(m))
+    a = size * jnp.ones((m, 1), jnp.float64)
+    return TwoLayer(size * jnp.concatenate([w, w]), jnp.concatenate([a, -a]))
 
 
 experiment = presets(
@@ -81,7 +106,7 @@ experiment = presets(
         make=make,
         cell={
             "m": (25, 50, 100, 200, 400),
-            "initial": ("balanced", "standard"),
+            "initial": ("balanced", "standard", "circle"),
         },
         seeds=40,
         shared=("m", "initial"),
@@ -110,10 +135,23 @@ def distances(ds: xr.Dataset) -> xr.DataArray:
     )
 
 
+def infinite(ds: xr.Dataset, time: float) -> xr.DataArray:
+    """Exponents in m of the distance between outputs of m and of infinitely many."""
+    seen = at(ds["outputs"].sel(curve="network", drop=True), "time", time)
+    wide = at(at(seen, "initial", CIRCLE), "m", max)
+    apart = at(seen, "initial", "balanced") - wide.drop_vars("m")
+    return slope_in_log(xr.ufuncs.log((apart**2).mean("point")) / 2, "m")
+
+
 def law(part: xr.Dataset) -> xr.DataArray:
     """m^(−1/2) through the first median of the last time."""
     seen = distances(part).isel(time=-1).median("seed")
     return seen[:1].sum() * (seen["m"] / seen["m"][:1].sum()) ** -0.5
+
+
+def limit(ds: xr.Dataset) -> xr.DataArray:
+    """The train error at m = ∞."""
+    return at(at(ds["train_risk"], "initial", CIRCLE), "m", max)
 
 
 figure = Panels(
@@ -130,7 +168,20 @@ figure = Panels(
         ylabel="distance of outputs, m to 2m",
         laws=(Law(law, "m^(−1/2)"),),
     ),
-    names={"time": "t", "initial": {"balanced": "mean field", "standard": "torch"}},
+    Curves(
+        lambda ds: at(ds["train_risk"], "initial", "balanced"),
+        x="m",
+        of=lambda ds: ds.sel(time=[t for t in (1.0, 3.0, END) if t in ds["time"]]),
+        colour="time",
+        first_colour=7,
+        mark="o",
+        xscale="log",
+        xlabel="width m",
+        ylabel="train error, mean field",
+        beyond=(AxisEnd(limit, "∞"),),
+    ),
+    names={"time": "t", "initial": NAMES},
+    across=2,
 )
 
 
@@ -145,6 +196,15 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         ):
             seen = at(now, "initial", initial)
             rows.append(mean_of(f"{text}, t = {time:g}", seen, band, source))
+    apart = distances(ds).isel(m=-1)
+    mean, exact = (at(apart, "initial", k) for k in ("balanced", CIRCLE))
+    for time in (1.0, END):
+        text = f"m = ∞ on the circle: error of its quadrature over it, t = {time:g}"
+        ratio = at(exact, "time", time) / at(mean, "time", time)
+        rows.append(median_of(text, ratio, (0, 0.1), QUADRATURE))
+        ends = infinite(ds, time)
+        text = f"exponent in m of the distance to m = ∞, t = {time:g}"
+        rows.append(mean_of(text, ends, (-0.65, -0.35), LAW))
     return Claims(
         needs={
             "three widths": ds.sizes["m"] > 2,

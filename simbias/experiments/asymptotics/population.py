@@ -32,7 +32,7 @@ from simbias.claims import Claims, largest_of, mean_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
-from simbias.figures import Curves, Law, Panels
+from simbias.figures import AxisEnd, Curves, Law, Panels
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import NeuronWeights, TrainRisk
@@ -48,7 +48,7 @@ from simbias.theory.two_group import two_group_law
 
 AXES = ("n",)
 # By then the population flow has learned the teacher.
-PLATEAU, END = 40.0, 400.0
+EARLY, PLATEAU, END = (12.0, 15.0, 20.0), 40.0, 400.0
 LAW = "two regressions, theory.two_group_law; tolerance ours"
 CLT = "central limit theorem; tolerance ours"
 
@@ -108,18 +108,19 @@ experiment = presets(
 
 
 def numbers(ds: xr.Dataset) -> xr.Dataset:
-    """Distances to the population flow from the same start, and of that to the teacher.
+    """Distances to the population flow from the same start, and to the teacher.
 
-    E (fₙ − f_∞)² and E (f_∞ − f*)² over x ~ N(0, I), each at its time.
+    E (fₙ − f_∞)², E (fₙ − f*)² and E (f_∞ − f*)² over x ~ N(0, I), each at its time.
     """
     w = ds["weights"].transpose("n", "seed", "time", "neuron", "weight").values
     with exact_numerics():
         times, d = jnp.asarray(ds["time"].values), w.shape[-1] - 1
         teacher = (jnp.full((1, d), d**-0.5), jnp.ones((1, 1)), 1.0)
         found = [_of_a_seed(jnp.asarray(w[:, i]), times, teacher) for i in ds["seed"]]
-    apart, left = (np.stack(one) for one in zip(*found, strict=True))
-    values = {"distance": ("seed", "n", "time"), "left": ("seed", "time")}
-    found = dict(zip(values, (apart, left), strict=True))
+    each = ("seed", "n", "time")
+    values = {"distance": each, "excess": each, "left": ("seed", "time")}
+    columns = (np.stack(one) for one in zip(*found, strict=True))
+    found = dict(zip(values, columns, strict=True))
     coords = {k: ds[k] for k in ds.coords if k != "status"}
     return xr.Dataset({k: (dims, found[k]) for k, dims in values.items()}, coords)
 
@@ -127,7 +128,7 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
 @eqx.filter_jit
 def _of_a_seed(
     w: Float[Array, "n t m e"], times: Float[Array, " t"], teacher: Neurons
-) -> tuple[Float[Array, "n t"], Float[Array, " t"]]:
+) -> tuple[Float[Array, "n t"], Float[Array, "n t"], Float[Array, " t"]]:
     incoming, outgoing = w[..., :-1], w[..., -1:]
     start = (incoming[0, 0], outgoing[0, 0], 0.0)
     limit = population_flow(start, teacher, times)
@@ -135,7 +136,8 @@ def _of_a_seed(
     apart = lambda w, a, v, b: population_distance(relu(w, a), relu(v, b))
     along = jax.vmap(jax.vmap(apart), (0, 0, None, None))
     left = jax.vmap(lambda w, a: population_distance(relu(w, a), teacher))
-    return along(incoming, outgoing, *limit), left(*limit)
+    apart = along(incoming, outgoing, *limit)
+    return apart, jax.vmap(left)(incoming, outgoing), left(*limit)
 
 
 def law(ds: xr.Dataset) -> xr.DataArray:
@@ -149,6 +151,11 @@ def late(ds: xr.Dataset) -> xr.Dataset:
     """The plateau and the last time."""
     last = float(ds["time"][-1])
     return ds.sel(time=sorted({min(PLATEAU, last), last}))
+
+
+def early(ds: xr.Dataset) -> xr.Dataset:
+    """Times before the plateau at which the limit has not learned everything."""
+    return ds.sel(time=[t for t in EARLY if t in ds["time"]])
 
 
 figure = Panels(
@@ -176,6 +183,18 @@ figure = Panels(
         ylabel="distance to n = ∞",
         of=late,
         laws=(Law(law, "two regressions, 2dσ²/(n − 2d − 2)"),),
+    ),
+    Curves(
+        "excess",
+        x="n",
+        colour="time",
+        first_colour=3,
+        mark="o",
+        xscale="log",
+        xlabel="samples n",
+        ylabel="distance to the teacher",
+        of=early,
+        beyond=(AxisEnd("left", "∞"),),
     ),
     names={"time": "t", "n": "n"},
     of=numbers,

@@ -21,7 +21,7 @@ from simbias.analysis.at import at
 from simbias.claims import Claims, largest_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Buffer, Claim, Dataset, Experiment, Real
 from simbias.experiment_presets import presets
-from simbias.figures import Curves, Law, Panels
+from simbias.figures import AxisEnd, Curves, Law, Panels
 from simbias.flows.gradient_flow import STIFF, GradientFlow
 from simbias.losses import half_mse
 from simbias.measures import TrainRisk
@@ -31,7 +31,8 @@ PAPER = "Woodworth et al. (2020), arXiv:2002.09277 (?); tolerance ours"
 AXES = ("scale",)
 KKT, WRONG = "KKT residual for Q_α", "KKT residual for Q_2α"
 L1, L2, ERROR = "‖β‖₁ over a lower bound, less 1", "|β − X⁺y|/|X⁺y|", "test error"
-NUMBERS = (KKT, WRONG, L1, L2, ERROR)
+LARGE = "test error of X⁺y, α = ∞"
+NUMBERS = (KKT, WRONG, L1, L2, ERROR, LARGE)
 
 
 class Diagonal(AbstractNetwork):
@@ -46,15 +47,16 @@ class Diagonal(AbstractNetwork):
         return ((self.u**2 - self.v**2) @ x)[None]
 
 
-def minimiser(network: Diagonal, data: Dataset) -> Float[Array, " 5"]:
+def minimiser(network: Diagonal, data: Dataset) -> Float[Array, " 6"]:
     """How near the end is to the minima of Q_α, ℓ1 and ℓ2, and to the teacher."""
     x, beta = data.x * data.weight[:, None], network.u**2 - network.v**2
     z = jnp.arcsinh(beta[:, None] / network.alpha.value**2 / jnp.array([[2.0, 8.0]]))
     nu = jnp.linalg.lstsq(x.T, z)[0]
     kkt = jnp.linalg.norm(z - x.T @ nu, axis=0) / jnp.linalg.norm(z, axis=0)
     bound = data.y[:, 0] @ nu[:, 0] / jnp.max(jnp.abs(x.T @ nu[:, 0]))
-    far = lambda to: jnp.linalg.norm(beta - to) / jnp.linalg.norm(to)
-    ends = far(jnp.linalg.lstsq(x, data.y[:, 0])[0]), far(data.features[0]) ** 2
+    far = lambda of, to: jnp.linalg.norm(of - to) / jnp.linalg.norm(to)
+    least, teacher = jnp.linalg.lstsq(x, data.y[:, 0])[0], data.features[0]
+    ends = far(beta, least), far(beta, teacher) ** 2, far(least, teacher) ** 2
     return jnp.stack([*kkt, jnp.sum(jnp.abs(beta)) / bound - 1, *ends])
 
 
@@ -105,7 +107,12 @@ figure = Panels(
     Curves(_of(KKT, WRONG), colour="number", title="KKT residual", yscale="log"),
     Curves(_of(L1), title=L1, yscale="log"),
     Curves(_of(L2), title=L2, yscale="log"),
-    Curves(_of(ERROR), title="test error; dashed: 1 − n/d", laws=(_level,)),
+    Curves(
+        _of(ERROR),
+        title="test error; dashed: 1 − n/d",
+        laws=(_level,),
+        beyond=(AxisEnd(_of(LARGE), "∞"),),
+    ),
     x="scale",
     xlabel="initial scale α",
     xscale="log",

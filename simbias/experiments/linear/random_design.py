@@ -36,7 +36,7 @@ from simbias.experiments.linear._spectra import (
     members,
     spectrum,
 )
-from simbias.figures import Curves, Histogram, Law, Panels
+from simbias.figures import AxisEnd, Curves, Histogram, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse
 from simbias.measures import GramEigenvalues, RidgeRisk
@@ -173,6 +173,8 @@ figure = Panels(
         xscale="log",
         yscale="log",
         laws=(Law(_law_of_risk, "least norm: law of the mean"),),
+        # With infinitely many inputs nothing is learned: w = 0, and ‖β*‖ = 1.
+        beyond=(AxisEnd(lambda _: xr.DataArray([1.0, 1.0], dims="of"), "∞"),),
     ),
     Curves(
         _least,

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from simbias.experiments.asymptotics import mean_field, population
-from simbias.flows import GradientFlow
+from simbias.experiments._from_scale import FromScale
+from simbias.experiments.asymptotics import mean_field, population, vanishing_start
+from simbias.flows import GradientFlow, ReluFlow, VanishingStart
 from simbias.losses import half_mse
 from simbias.networks import PopulationStudent, TwoLayer
 from simbias.networks.activations import identity
+from simbias.networks.two_layer_init import INITIAL_LAWS
 from simbias.numerics.exact_numerics import exact_numerics
 from simbias.theory.population import population_flow
 from simbias.verbs.simulate import solve
@@ -89,3 +91,34 @@ def test_only_doubled_widths_are_compared(widths):
     )
     found = mean_field.distances(xr.Dataset({"outputs": outputs}))
     assert bool(found.isnull().all()) == (widths[1] != 4)
+
+
+def test_on_the_circle_the_network_starts_at_0_with_the_mean_mass():
+    with exact_numerics():
+        network = mean_field.on_circle(50, scale=1.0)
+        random = INITIAL_LAWS["balanced"](jax.random.key(0), m=20_000, d=2, scale=1.0)
+        x = jax.random.normal(jax.random.key(1), (4, 2), jnp.float64)
+        np.testing.assert_allclose(jax.vmap(network)(x), 0, atol=1e-12)
+    mass = lambda net: float(
+        jnp.sum(jnp.abs(net.a) * jnp.linalg.norm(net.w, axis=1)[:, None])
+    )
+    assert mass(network) == pytest.approx(mass(random), rel=0.03)
+
+
+def test_scale_0_is_the_limit_and_others_share_a_program():
+    flows = [FromScale(scale).prepared() for scale in ("0", "1e-20", "1e-50")]
+    assert isinstance(flows[0].inner, VanishingStart)
+    assert isinstance(flows[1].inner, ReluFlow)
+    assert [flow.size for flow in flows] == [0, 1e-20, 1e-50]
+    one, other = (jax.tree.structure(flow) for flow in flows[1:])
+    assert one == other
+
+
+def test_a_jump_is_that_of_the_first_neuron_of_its_cluster():
+    limit = np.array([2.0, 1.0, 2.0, np.nan])
+    error = vanishing_start._jumps(np.array([2.3, 1.1, 2.2, np.nan]), limit)
+    np.testing.assert_allclose(error, [0.1, 0.2, 1.0])
+    late = vanishing_start._jumps(np.array([1.0, 1.1, np.nan, 3.0]), limit)
+    np.testing.assert_allclose(late, [0.1, 1.0, 0.0])
+    never = vanishing_start._jumps(np.array([2.3, np.nan, 2.2, np.nan]), limit)
+    np.testing.assert_allclose(never, [np.nan, 0.2, 0.0])
