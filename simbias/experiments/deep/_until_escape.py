@@ -3,19 +3,17 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float
 
 from simbias.core import (
     AbstractFlow,
     AbstractFlowWrapper,
-    AbstractNetwork,
     Dataset,
     FlowState,
     Loss,
     Status,
 )
 from simbias.flows import DeepReluFlow
-from simbias.network import hook
 
 
 class UntilEscape(AbstractFlowWrapper):
@@ -28,8 +26,7 @@ class UntilEscape(AbstractFlowWrapper):
     Weights grow by at most `growth` per step, so both are known to that share.
 
     Args:
-        flow: the exact flow.
-        smooth: the flow of networks without kinks; None is `flow`.
+        flow: the flow; `growth` of all weights together needs the exact one.
         fall: share of the loss at θ = 0 that the network must have fitted.
         growth: largest step, as a share of |θ|/|θ'|.
         of_each: whether no matrix W may move by more than `growth` |W|, instead of all
@@ -37,21 +34,14 @@ class UntilEscape(AbstractFlowWrapper):
     """
 
     flow: AbstractFlow = DeepReluFlow()
-    smooth: AbstractFlow | None = None
     fall: float = eqx.field(static=True, default=0.1)
     growth: float = eqx.field(static=True, default=0.05)
     of_each: bool = eqx.field(static=True, default=False)
 
     @property
     def inner(self) -> AbstractFlow:
-        """The exact flow."""
+        """The flow."""
         return self.flow
-
-    def init(
-        self, network: AbstractNetwork, data: Dataset, loss: Loss, key: PRNGKeyArray
-    ) -> FlowState:
-        """State at time 0 of the flow for this network."""
-        return self._of(network).init(network, data, loss, key)
 
     def step(
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
@@ -59,17 +49,13 @@ class UntilEscape(AbstractFlowWrapper):
         """One attempt, and the end if it escapes."""
         limit = self._of_each if self.of_each else self._of_all
         near = limit(state, data, loss, until)
-        state = self._of(state.network).step(state, data, loss, near)
+        state = self.inner.step(state, data, loss, near)
         out = jax.vmap(state.network)(data.x)
         start = loss(jnp.zeros_like(out), data.y, data.weight)
         has_escaped = loss(out, data.y, data.weight) <= (1 - self.fall) * start
         has_escaped &= state.status == Status.RUNNING
         status = jnp.where(has_escaped, jnp.int32(Status.CONVERGED), state.status)
         return eqx.tree_at(lambda s: s.status, state, status)
-
-    def _of(self, network: AbstractNetwork) -> AbstractFlow:
-        has_kinks = hook(network, "has_kinks")
-        return self.flow if self.smooth is None or has_kinks else self.smooth
 
     def _of_all(
         self,

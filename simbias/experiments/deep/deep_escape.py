@@ -34,6 +34,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real, Stat
 from simbias.datasets import gaussian_teacher
 from simbias.errors import BadInput
 from simbias.experiment_presets import presets
+from simbias.experiments._by_kinks import ByKinks
 from simbias.experiments.deep._until_escape import UntilEscape
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import DeepReluFlow, GradientFlow
@@ -113,11 +114,13 @@ experiment = presets(
             "small": (1, 2, 3, 4, 5),
             "scale": (0.16, 0.04, 0.01),
         },
-        seeds=24,
+        seeds=12,
         shared=("activation", "small", "scale"),
         flow=UntilEscape(
-            DeepReluFlow(rtol=1e-5, max_steps=8000),
-            smooth=GradientFlow(rtol=1e-5, max_steps=8000),
+            ByKinks(
+                DeepReluFlow(rtol=1e-5, max_steps=8000),
+                GradientFlow(rtol=1e-5, max_steps=8000),
+            ),
             growth=0.03,
             of_each=True,
         ),
