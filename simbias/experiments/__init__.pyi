@@ -15,6 +15,7 @@ from .boolean import parity as parity
 from .boolean import parity_gradient as parity_gradient
 from .boolean import parity_sparse as parity_sparse
 from .deep import deep_alignment as deep_alignment
+from .deep import deep_escape as deep_escape
 from .deep import deep_low_rank as deep_low_rank
 from .deep import deep_threshold as deep_threshold
 from .deep import sliding_share as sliding_share
@@ -55,6 +56,7 @@ from .order import distributional_images as distributional_images
 from .order import distributional_linear as distributional_linear
 from .order import random_fit as random_fit
 from .order import simple_first as simple_first
+from .order import six_architectures as six_architectures
 from .orthogonality import orthogonal as orthogonal
 from .orthogonality import orthogonal_toy as orthogonal_toy
 from .rank import low_rank_classes as low_rank_classes

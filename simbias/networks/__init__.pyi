@@ -8,6 +8,8 @@ from .activations import quadratic as quadratic
 from .adversarial import Adversarial as Adversarial
 from .convolution.convolutional import Convolutional as Convolutional
 from .convolution.convolutional import convolutional as convolutional
+from .convolution.patch_convolution import PatchConvolution as PatchConvolution
+from .convolution.patch_convolution import patch_convolution as patch_convolution
 from .convolution.resnet import ResNet as ResNet
 from .convolution.resnet import resnet as resnet
 from .dense.centred_mlp import CentredMlp as CentredMlp
@@ -22,6 +24,8 @@ from .dense.mlp_init import torch_default as torch_default
 from .noisy import Noisy as Noisy
 from .noisy import noisy as noisy
 from .population_student import PopulationStudent as PopulationStudent
+from .sequence.linear_attention import LinearAttention as LinearAttention
+from .sequence.linear_attention import linear_attention as linear_attention
 from .sequence.patch_transformer import PatchTransformer as PatchTransformer
 from .sequence.patch_transformer import patch_transformer as patch_transformer
 from .sequence.recurrent import Recurrent as Recurrent
