@@ -12,7 +12,7 @@ from simbias.core import AbstractFlow, Dataset, FlowState, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.flows._relu.aggregated_steps import aggregated_steps
 from simbias.flows._relu.controlled_step import controlled_step, first_stats
-from simbias.flows._relu.events import PLACES, no_log
+from simbias.flows._relu.events import MAX_EVENTS, no_log
 from simbias.flows._relu.frozen_field import Sample, extended_sample
 from simbias.flows._relu.integrate_step import Options
 from simbias.flows._relu.memory import ReluMemory, next_length
@@ -152,7 +152,7 @@ class ReluFlow(AbstractFlow):
         """Numbers that an attempt holds: 4⅜ per n × m, four per plane slid on."""
         m, e = network.w.shape[0], network.w.shape[1] + (network.b is not None)
         sliding = min(n, e, 32 if self.max_sliding is None else self.max_sliding)
-        noted = 4 * (m * PLACES + self.events) if self.events else 0
+        noted = 4 * (m * MAX_EVENTS + self.events) if self.events else 0
         return 35 * n * width // 8 + 4 * m * sliding * (e + 4) + noted
 
     def step_equations(self, state: FlowState) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from simbias.core import Dataset, Status
 from simbias.flows._relu import neuron_state as chooser
-from simbias.flows._relu.activation_classes import ROOM, activation_classes
+from simbias.flows._relu.activation_classes import MAX_CLASSES, activation_classes
 from simbias.flows._relu.aggregation import aggregation
 from simbias.flows._relu.frozen_field import extended_sample
 from simbias.flows._relu.neuron_state import NeuronState, products, rates_at
@@ -191,7 +191,7 @@ def test_a_bundle_holds_only_if_all_of_it_is_pushed_back():
 @pytest.mark.slow
 def test_without_room_for_all_classes_nobody_leads():
     rng = np.random.default_rng(0)
-    w = jnp.asarray(rng.standard_normal((PER * ROOM, D)))
+    w = jnp.asarray(rng.standard_normal((PER * MAX_CLASSES, D)))
     assert not aggregated_by(position_of(w, jnp.ones((len(w), 1)), sample())).is_usable
 
 
@@ -221,7 +221,7 @@ def test_the_flow_by_leaders_is_the_flow(monkeypatch, case, scale, time, least):
     net = balanced(jax.random.key(0), m=400, d=2, scale=scale)
     led = end(net, data, time)
     sides, sliding = led.memory.neurons.is_above, led.memory.neurons.sliding
-    assert activation_classes(sides, sliding).is_enough
+    assert activation_classes(sides, sliding).fits
     unit = led.network.w / jnp.linalg.norm(led.network.w, axis=1, keepdims=True)
     kind = led.memory.neurons.classes.class_of
     first = led.memory.neurons.classes.first

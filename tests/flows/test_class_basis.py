@@ -49,7 +49,7 @@ def test_every_neuron_is_made_of_its_representatives(scale):
     basis = class_basis(
         w, a, activation_classes(above(w, data), sliding), sliding, data
     )
-    assert basis.is_enough
+    assert basis.fits
     back = basis.up(*basis.weights(D))
     size = np.maximum(np.linalg.norm(np.concatenate([w, a], axis=1) / scale, axis=1), 1)
     for made, given in zip(back, (w, a), strict=True):
@@ -126,7 +126,7 @@ def test_those_of_neurons_on_a_plane_are_on_it_however_small_their_axis():
     root = basis.weights(D)[0]
     largest = jnp.max(jnp.linalg.norm(root, axis=0))
     off = jnp.abs(normal[0] @ root)
-    assert basis.is_enough
+    assert basis.fits
     assert jnp.all(off <= 4 * jnp.finfo(root.dtype).eps * largest)
     back, _ = basis.up(*basis.weights(D))
     apart = jnp.linalg.norm(back.T - w, axis=1)
@@ -136,8 +136,8 @@ def test_those_of_neurons_on_a_plane_are_on_it_however_small_their_axis():
 def test_more_classes_than_there_is_room_for_are_seen():
     w, a = neurons(kinds=M)
     sides = above(w, sample())
-    assert len(np.unique(np.asarray(sides), axis=0)) > module.ROOM
-    assert not activation_classes(sides, no_sliding(w, D)).is_enough
+    assert len(np.unique(np.asarray(sides), axis=0)) > module.MAX_CLASSES
+    assert not activation_classes(sides, no_sliding(w, D)).fits
 
 
 def test_neurons_of_other_sides_are_told_apart_though_their_hashes_are_equal(
@@ -147,7 +147,7 @@ def test_neurons_of_other_sides_are_told_apart_though_their_hashes_are_equal(
         module, "_hashes", lambda sides, _: jnp.zeros((len(sides), 2), jnp.uint32)
     )
     w, a = neurons()
-    assert not activation_classes(above(w, sample()), no_sliding(w, D)).is_enough
+    assert not activation_classes(above(w, sample()), no_sliding(w, D)).fits
 
 
 def test_neurons_that_slide_on_other_planes_are_of_other_classes():

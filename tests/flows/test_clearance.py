@@ -8,7 +8,7 @@ import pytest
 
 from simbias.core import Dataset, Status
 from simbias.flows._relu import crossings, neuron_state
-from simbias.flows._relu.clearance import prospect
+from simbias.flows._relu.clearance import screen_events
 from simbias.flows._relu.crossings import may_meet
 from simbias.flows._relu.frozen_field import extended_sample
 from simbias.flows._relu.single_neuron import Point
@@ -109,14 +109,14 @@ def test_neurons_that_do_not_slide_need_one_slot(seed):
 @pytest.mark.parametrize("turn", [1e-3, 0.05, 1.0])
 def test_nobody_who_may_meet_a_plane_is_left_out(turn):
     trajectory, step = course_of(problem(), turn)
-    first = prospect(trajectory, step, jnp.zeros(M))
+    first = screen_events(trajectory, step, jnp.zeros(M))
     np.testing.assert_array_equal(first.is_pending, may_meet(trajectory, step))
     # What was known then is enough for half of the way once more.
     end = trajectory.end.w
     again = eqx.tree_at(
         lambda c: (c.start.w, c.end.w), trajectory, (end, end + trajectory.end.dw / 2)
     )
-    later = prospect(again, step, jnp.where(first.is_pending, 0, first.clearance))
+    later = screen_events(again, step, jnp.where(first.is_pending, 0, first.clearance))
     missed = may_meet(again, step) & ~first.is_pending & ~later.is_pending
     assert not jnp.any(missed)
     if turn < 0.01:

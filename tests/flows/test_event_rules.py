@@ -1,5 +1,7 @@
 """What happens at one hyperplane, worked out by hand for a single neuron."""
 
+import dataclasses
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -11,8 +13,8 @@ from simbias.flows._relu.crossings import _next_event, _redirected
 from simbias.flows._relu.event_rules import (
     Decision,
     _share_in_span,
-    concave_first,
     decide,
+    first_plane,
     jumps_at,
 )
 from simbias.flows._relu.frozen_field import extended_sample
@@ -47,15 +49,15 @@ def trajectory(data, start, end, is_above, slides_on=()):
     plane = sliding.plane.at[0, : len(slides_on)].set(jnp.asarray(slides_on, jnp.int32))
     dual = dual_basis(sliding_normals(data.normal, plane))
     return Trajectory(
-        begin=none,
+        fraction=none,
         start=point(start),
         end=point(end),
         is_above=jnp.asarray([is_above]),
         sliding=Sliding(
             plane, dual, sliding.speed_below, sliding.speed_above, sliding.excursion
         ),
-        early=zero[:, None],
-        late=zero[:, None],
+        moment_start=zero[:, None],
+        moment_end=zero[:, None],
         shift=none,
         remaining_shift=none,
         event_count=count,
@@ -123,7 +125,7 @@ def test_of_planes_met_at_once_a_concave_one_comes_first(
     )
     at = Point(rows(there), *one.start[1:])
     k = jnp.asarray([1], jnp.int32)
-    got, _ = concave_first(one, constant(data, pull), k, jnp.asarray([0.5]), at)
+    got, _ = first_plane(one, constant(data, pull), k, jnp.asarray([0.5]), at)
     assert got.tolist() == [first]
 
 
@@ -199,7 +201,7 @@ def test_a_plane_is_slid_on_whichever_way_it_points(sign):
     normal = sign * np.array([1.0, 1.0]) / np.sqrt(2)
     moment = rows(normal)[:, None]
     one = trajectory(data, -normal, normal, [False])
-    one = eqx.tree_at(lambda c: (c.early, c.late), one, (moment, moment))
+    one = eqx.tree_at(lambda c: (c.moment_start, c.moment_end), one, (moment, moment))
     at = Point(rows([0.0, 0.0]), *one.start[1:])
     k, begin = jnp.zeros(1, jnp.int32), jnp.asarray([0.5])
     for pull, starts_sliding in ((2.0, True), (0.5, False)):
@@ -213,12 +215,13 @@ def test_a_lone_neuron_follows_hyperbolic_functions_and_linear_moments_to_order_
     w, a, drive = np.array([0.3, -0.2]), 0.7, np.array([0.6, 0.8])
     free = jnp.zeros((1, 0, 2)), jnp.zeros((1, 0, 2))
     zero = rows([0.0, 0.0]), rows([0.0])
+    of = lambda frozen: dataclasses.replace(sample([w]), is_output_frozen=frozen)
     ends = []
     for length in (0.2, 0.1):
         moment = rows(drive)[:, None]
         at = Point(rows(w), rows([a]), *zero)
         left = jnp.asarray([length])
-        dw, da = displacement(at, moment, moment, left, *free, False)
+        dw, da = displacement(at, moment, moment, left, *free, of(False))
         along = w @ drive
         c, s = np.cosh(length) - 1, np.sinh(length)
         expected = np.append((c * along + s * a) * drive, c * a + s * along)
@@ -228,7 +231,7 @@ def test_a_lone_neuron_follows_hyperbolic_functions_and_linear_moments_to_order_
     # With a held fixed the velocity is linear in time.
     at = Point(rows(w), rows([a]), *zero)
     left = jnp.asarray([0.2])
-    dw, da = displacement(at, 0 * moment, moment, left, *free, True)
+    dw, da = displacement(at, 0 * moment, moment, left, *free, of(True))
     np.testing.assert_allclose(dw[0], 0.1 * a * drive, rtol=1e-12)
     assert float(da[0, 0]) == 0
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from simbias.flows._relu.cubic import (
     Cubic,
+    approximate_root,
+    crosses_at_most_once,
     first_root,
-    is_plain,
-    may_dip,
-    plain_root,
-    rough_root,
+    may_cross_twice,
+    single_root,
 )
 from simbias.flows._relu.releases import _travelled
 from simbias.numerics.conditionals import if_else, repeat_while
@@ -36,7 +36,7 @@ ROUNDING = jnp.asarray(1e-14)
 
 def test_the_first_zero_is_that_of_numpy():
     p, zeros = cubics()
-    rough = np.asarray(rough_root(p, ROUNDING))[0]
+    rough = np.asarray(approximate_root(p, ROUNDING))[0]
     np.testing.assert_array_equal(np.isfinite(rough), np.isfinite(zeros))
     crosses = np.isfinite(zeros)
     some = jax.tree.map(lambda v: v[0][crosses], p)
@@ -45,7 +45,7 @@ def test_the_first_zero_is_that_of_numpy():
 
 def test_rough_zeros_of_what_is_hardly_bent_say_which_comes_first():
     p, zeros = cubics(bend=0.05)
-    rough = np.asarray(rough_root(p, ROUNDING))[0]
+    rough = np.asarray(approximate_root(p, ROUNDING))[0]
     crosses = np.isfinite(zeros)
     apart = np.abs(rough[crosses] - zeros[crosses])
     assert np.median(apart) < 1e-4
@@ -54,13 +54,15 @@ def test_rough_zeros_of_what_is_hardly_bent_say_which_comes_first():
 
 def test_what_is_called_plain_needs_no_look_at_the_minimum():
     p, zeros = cubics()
-    plain = np.asarray(is_plain(p, ROUNDING))[0]
+    plain = np.asarray(crosses_at_most_once(p, ROUNDING))[0]
     assert 0.3 < plain.mean() < 0.9
-    short, whole = (np.asarray(f(p, ROUNDING))[0] for f in (plain_root, rough_root))
+    short, whole = (
+        np.asarray(f(p, ROUNDING))[0] for f in (single_root, approximate_root)
+    )
     np.testing.assert_array_equal(short[plain], whole[plain])
     # Every cubic that goes below zero and comes back is looked at.
     dips = np.isfinite(zeros) & np.asarray(p.h1 > 0)[0]
-    assert np.all(np.asarray(may_dip(p, ROUNDING))[0][dips])
+    assert np.all(np.asarray(may_cross_twice(p, ROUNDING))[0][dips])
 
 
 def test_a_plain_zero_is_newtons_first_from_the_line_where_the_cubic_falls():
@@ -69,7 +71,7 @@ def test_a_plain_zero_is_newtons_first_from_the_line_where_the_cubic_falls():
     h0, h1 = np.abs(h0), -np.abs(rng.normal(size=3000))
     h0[:5] = [0, 0, -1e-16, 0, 0]
     p = Cubic(*(jnp.asarray(v)[None] for v in (h0, v0, h1, v1)))
-    got = np.asarray(plain_root(p, ROUNDING))
+    got = np.asarray(single_root(p, ROUNDING))
     cubic = [h0, v0, 3 * (h1 - h0) - 2 * v0 - v1, 2 * (h0 - h1) + v0 + v1]
     line = h0 / (h0 - h1)
     value = np.polynomial.polynomial.polyval(line, cubic, tensor=False)

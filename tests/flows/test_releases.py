@@ -45,7 +45,7 @@ def released(
         sliding=sliding,
         released=none,
         nonunique_events=none,
-        is_over=jnp.zeros(1, bool),
+        overshoots=jnp.zeros(1, bool),
     )
     pull = jnp.asarray(pull, float)[:, None]
     left = jnp.asarray([tolerance])
@@ -109,10 +109,10 @@ def test_who_catches_up_across_another_plane_says_so(share):
     arguments = [0.0, 1.0, 0.5], [0.3, 0.4, 0.0], [(0.9, -0.2)]
     end = released(*arguments, last=(0, -1, share * far))
     assert float(end.w[0, 1]) == pytest.approx(far)
-    assert bool(end.is_over[0]) == (share < 1)
+    assert bool(end.overshoots[0]) == (share < 1)
     # By no more than twice the tolerance: the next step begins with that plane.
     end = released(*arguments, last=(0, -1, share * far), tolerance=0.3 * far)
-    assert not bool(end.is_over[0])
+    assert not bool(end.overshoots[0])
 
 
 @pytest.mark.parametrize("excursion", [0.0, 0.01])

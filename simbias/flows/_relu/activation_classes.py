@@ -8,7 +8,7 @@ from jaxtyping import Array, Bool, Int, UInt
 from simbias.flows._relu.step_trajectory import Sliding
 
 # Classes that there is room for.
-ROOM = 32
+MAX_CLASSES = 32
 # Neurons for one representative, below which they are not worth their bookkeeping.
 _LEAST = 4
 
@@ -16,12 +16,12 @@ _LEAST = 4
 class ActivationClasses(eqx.Module):
     """A neuron of each class, the class of each neuron, and whether all have one.
 
-    Unless `is_enough`, `first` and `class_of` mean nothing.
+    Unless `fits`, `first` and `class_of` mean nothing.
     """
 
     first: Int[Array, " r"]
     class_of: Int[Array, " m"]
-    is_enough: Bool[Array, ""]
+    fits: Bool[Array, ""]
 
 
 def may_be_worth_it(m: int, q: int) -> bool:
@@ -31,7 +31,7 @@ def may_be_worth_it(m: int, q: int) -> bool:
         m: neurons.
         q: weights of each, as many as it takes representatives.
     """
-    return m >= _LEAST * ROOM * q
+    return m >= _LEAST * MAX_CLASSES * q
 
 
 def activation_classes(
@@ -39,13 +39,13 @@ def activation_classes(
 ) -> ActivationClasses:
     """The classes of a network, found by two hashes of 32 bits for each neuron.
 
-    Neurons of equal hashes are then compared: a hash collision clears `is_enough`.
+    Neurons of equal hashes are then compared: a hash collision clears `fits`.
     """
-    first, class_of, is_enough = _named(_hashes(is_above, sliding.plane))
+    first, class_of, fits = _named(_hashes(is_above, sliding.plane))
     same = jnp.all(is_above == is_above[first][class_of]) & jnp.all(
         sliding.plane == sliding.plane[first][class_of]
     )
-    return ActivationClasses(first, class_of, is_enough & same)
+    return ActivationClasses(first, class_of, fits & same)
 
 
 def _hashes(
@@ -77,7 +77,7 @@ def _named(
             jnp.where(alike, count, class_of),
         )
 
-    more = lambda carry: jnp.any(carry[2] < 0) & (carry[0] < ROOM)
-    start = jnp.int32(0), jnp.zeros(ROOM, jnp.int32), jnp.full(m, -1, jnp.int32)
+    more = lambda carry: jnp.any(carry[2] < 0) & (carry[0] < MAX_CLASSES)
+    start = jnp.int32(0), jnp.zeros(MAX_CLASSES, jnp.int32), jnp.full(m, -1, jnp.int32)
     _, first, class_of = jax.lax.while_loop(more, name, start)
     return first, jnp.maximum(class_of, 0), jnp.all(class_of >= 0)

@@ -40,14 +40,14 @@ def aggregated_steps(
     found = aggregation(neurons, known, clearance, here[0], here[2], length)
 
     def goes(carry):
-        (state, until), exceeds_bound, count = carry
+        (state, until), leaves_aggregation, count = carry
         is_on = (state.status == Status.RUNNING) & (state.time < until)
-        return is_on & ~exceeds_bound & (count < _MOST)
+        return is_on & ~leaves_aggregation & (count < _MOST)
 
     def body(here, carry):
-        (state, until), exceeds_bound, count = carry
-        new, exceeds_bound = attempt(state, *here)
-        return choose(goes(carry), ((new, until), exceeds_bound, count + 1), carry)
+        (state, until), leaves_aggregation, count = carry
+        new, leaves_aggregation = attempt(state, *here)
+        return choose(goes(carry), ((new, until), leaves_aggregation, count + 1), carry)
 
     def ahead(context, state):
         found, here = context

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.activation_classes import ROOM, ActivationClasses
+from simbias.flows._relu.activation_classes import MAX_CLASSES, ActivationClasses
 from simbias.flows._relu.class_basis import ClassBasis, class_basis
 from simbias.flows._relu.frozen_field import (
     FlowVector,
@@ -151,8 +151,8 @@ def aggregation(
     w, a, class_of, first = neurons.w, neurons.a, known.class_of, known.first
     size, long = norm_of_rows(w, a), norm_of_rows(w)
     apart = jnp.maximum(_apart(w, size, known), _apart(a, size, known))
-    most = lambda v: jnp.maximum(jax.ops.segment_max(v, class_of, ROOM), 0)
-    count = jax.ops.segment_sum(jnp.ones_like(size), class_of, ROOM)
+    most = lambda v: jnp.maximum(jax.ops.segment_max(v, class_of, MAX_CLASSES), 0)
+    count = jax.ops.segment_sum(jnp.ones_like(size), class_of, MAX_CLASSES)
     is_ray = (most(apart) <= _PARALLEL * rtol) & (count > 0) & (size[first] > 0)
     basis = _with_rays(
         _upright(class_basis(w, a, known, neurons.sliding, sample)), is_ray, w, a
@@ -164,14 +164,14 @@ def aggregation(
     ).ravel()
     reach = rows(positive_or_one(size)[:, None])
     is_bundle = (count > 0) & ~is_ray
-    of_class = -jax.ops.segment_max(-clearance, class_of, ROOM)
+    of_class = -jax.ops.segment_max(-clearance, class_of, MAX_CLASSES)
     represented = RepresentedNeurons(
         size=jnp.where(reach > 0, 1 / positive_or_one(reach), 0),
         count=jnp.repeat(count, q),
         w=basis.weights(w.shape[1])[0].T,
         reach=rows(long[:, None]),
         least=-jax.ops.segment_max(
-            -basis.part[:, -1] / positive_or_one(size), class_of, ROOM
+            -basis.part[:, -1] / positive_or_one(size), class_of, MAX_CLASSES
         ),
         clearance=jnp.where(is_bundle, of_class, jnp.inf),
         is_bundle=is_bundle,
@@ -185,7 +185,7 @@ def aggregation(
     holds &= sliding.excursion == 0
     is_loose = jnp.any((sliding.plane >= 0) & ~holds, axis=1)
     holds_sliding = most(is_loose.astype(w.dtype)) == 0
-    is_usable = known.is_enough & jnp.all(~is_bundle | is_off & holds_sliding)
+    is_usable = known.fits & jnp.all(~is_bundle | is_off & holds_sliding)
     return Aggregation(basis, is_ray, represented, clearance, is_usable)
 
 
@@ -225,9 +225,9 @@ def _with_rays(
 ) -> ClassBasis:
     """Of each ray one row, the last, which has Σ |w|² and Σ |a|² of all."""
     class_of, size = basis.class_of, norm_of_rows(w, a)
-    unit = positive_or_one(jax.ops.segment_max(size, class_of, ROOM))
+    unit = positive_or_one(jax.ops.segment_max(size, class_of, MAX_CLASSES))
     scaled = size / unit[class_of]
-    total = jax.ops.segment_sum(scaled**2, class_of, ROOM)
+    total = jax.ops.segment_sum(scaled**2, class_of, MAX_CLASSES)
     row = jnp.concatenate([_sum(v, scaled, class_of) for v in (w, a)], axis=1)
     is_last = jnp.arange(basis.root.shape[1]) == basis.root.shape[1] - 1
     ray = jnp.where(is_last, row[:, :, None], 0)
@@ -245,9 +245,9 @@ def _sum(
     v: Float[Array, "m e"], weight: Float[Array, " m"], class_of: Int[Array, " m"]
 ) -> Float[Array, "r e"]:
     """Along the weighted sums of each class, with Σ |v|² of it."""
-    unit = positive_or_one(jax.ops.segment_max(norm_of_rows(v), class_of, ROOM))
+    unit = positive_or_one(jax.ops.segment_max(norm_of_rows(v), class_of, MAX_CLASSES))
     scaled = v / unit[class_of][:, None]
-    total = jax.ops.segment_sum(weight[:, None] * scaled, class_of, ROOM)
-    square = jax.ops.segment_sum(jnp.sum(scaled**2, axis=1), class_of, ROOM)
+    total = jax.ops.segment_sum(weight[:, None] * scaled, class_of, MAX_CLASSES)
+    square = jax.ops.segment_sum(jnp.sum(scaled**2, axis=1), class_of, MAX_CLASSES)
     factor = unit * jnp.sqrt(square) / positive_or_one(norm_of_rows(total))
     return factor[:, None] * total

@@ -8,8 +8,7 @@ from jaxtyping import Array, Bool, Float, Int
 from simbias.flows._relu.activation_classes import ActivationClasses
 from simbias.flows._relu.clearance import clearance_after
 from simbias.flows._relu.coupling import Coupled, classes_if, couple
-from simbias.flows._relu.crossings import MAX_EVENTS
-from simbias.flows._relu.events import Events, kinds_of_leaving
+from simbias.flows._relu.events import MAX_EVENTS, Events, kinds_of_leaving
 from simbias.flows._relu.frozen_field import FlowVector, Sample
 from simbias.flows._relu.integrate_step import (
     Options,
@@ -46,7 +45,7 @@ class Attempt(NamedTuple):
     nonunique_events: Int[Array, ""]
     has_no_slot: Bool[Array, ""]
     events: Events | None
-    exceeds_bound: Bool[Array, ""] | None
+    leaves_aggregation: Bool[Array, ""] | None
 
 
 def attempt_step(
@@ -94,7 +93,7 @@ def attempt_step(
         )
         error = jnp.where(is_noninteracting, interaction_error, error)
     tried_again = jnp.maximum(error, _HALVE**integrated.order)
-    error = jnp.where(jnp.any(is_undone | end.is_over), tried_again, error)
+    error = jnp.where(jnp.any(is_undone | end.overshoots), tried_again, error)
     if not sample.is_output_frozen:
         w, a = _rebalanced(end.w, end.a, neurons, sample, length)
         end = end._replace(w=w, a=a)
@@ -108,12 +107,12 @@ def attempt_step(
     if clearance is not None:
         clearance = clearance_after(clearance, trajectory.end.w, end.w)
         clearance = jnp.where(end.released > 0, 0, clearance)
-    exceeds_bound = None
+    leaves_aggregation = None
     if represented is not None:
         points = control_points(
             whole_step(neurons, integrated.end, integrated.end_rates), length
         )
-        exceeds_bound = represented.may_meet(*points, end.w) | ~represented.hold(
+        leaves_aggregation = represented.may_meet(*points, end.w) | ~represented.hold(
             end.sliding
         )
     behind = (
@@ -133,7 +132,7 @@ def attempt_step(
         nonunique_events=count(end.nonunique_events + at_apex),
         has_no_slot=jnp.any(trajectory.has_no_slot),
         events=_with_releases(trajectory, end),
-        exceeds_bound=exceeds_bound,
+        leaves_aggregation=leaves_aggregation,
     )
 
 
@@ -178,7 +177,7 @@ def _with_releases(trajectory: Trajectory, end: EndState) -> Events | None:
     leaves = (plane >= 0) & (end.sliding.plane != plane)
     plane = jnp.maximum(plane, 0)
     is_up = jnp.take_along_axis(end.is_above, plane, axis=1)
-    now = jnp.ones_like(trajectory.begin)
+    now = jnp.ones_like(trajectory.fraction)
     return trajectory.events.noted(now, plane, kinds_of_leaving(is_up, leaves))
 
 

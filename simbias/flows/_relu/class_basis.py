@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.activation_classes import ROOM, ActivationClasses
+from simbias.flows._relu.activation_classes import MAX_CLASSES, ActivationClasses
 from simbias.flows._relu.frozen_field import (
     FlowVector,
     FrozenField,
@@ -34,14 +34,14 @@ class ClassBasis(eqx.Module):
 
     `first` is a neuron of each class, `class_of` the class of each neuron, `part` its
     c, `root` the L of each class (rows: w, then a).  Where there are more classes than
-    room `is_enough` is false, and the rest means nothing.
+    room `fits` is false, and the rest means nothing.
     """
 
     first: Int[Array, " r"]
     class_of: Int[Array, " m"]
     part: Float[Array, "m q"]
     root: Float[Array, "r q q"]
-    is_enough: Bool[Array, ""]
+    fits: Bool[Array, ""]
 
     def field(
         self,
@@ -116,12 +116,14 @@ def class_basis(
     """Those of a network whose neurons are of these classes."""
     first, class_of = classes.first, classes.class_of
     # In units of the largest of each class: squares of small weights may underflow.
-    size = jnp.zeros(ROOM, w.dtype).at[class_of].max(norm_of_rows(w, a))
+    size = jnp.zeros(MAX_CLASSES, w.dtype).at[class_of].max(norm_of_rows(w, a))
     unit = jnp.where(size > 0, size, 1)
     y = jnp.concatenate([w, a], axis=1) / unit[class_of][:, None]
     q = y.shape[1]
     square = (y[:, :, None] * y[:, None, :]).reshape(-1, q * q)
-    total = jax.ops.segment_sum(square, class_of, ROOM).reshape(ROOM, q, q)
+    total = jax.ops.segment_sum(square, class_of, MAX_CLASSES).reshape(
+        MAX_CLASSES, q, q
+    )
     value, vector = jnp.linalg.eigh(total)
     least = _UNKNOWN * jnp.finfo(w.dtype).eps * value[:, -1:]
     least = jnp.where(least > 0, least, 1)
@@ -131,7 +133,7 @@ def class_basis(
     # An empty class, or one of neurons that are 0, moves nothing.
     root = jnp.where(value[:, -1:, None] > 0, root, 0)
     root = _on_their_planes(root, first, sliding, sample)
-    return ClassBasis(first, class_of, part, root, classes.is_enough)
+    return ClassBasis(first, class_of, part, root, classes.fits)
 
 
 def _on_their_planes(

@@ -26,7 +26,7 @@ from simbias.flows._relu.step_trajectory import StepData, Trajectory, control_po
 from simbias.numerics.precision import matmul
 
 
-class Prospect(NamedTuple):
+class EventScreening(NamedTuple):
     """What neurons may meet in a step.
 
     Attributes:
@@ -38,9 +38,9 @@ class Prospect(NamedTuple):
     clearance: Float[Array, " m"] | None
 
 
-def prospect(
+def screen_events(
     trajectory: Trajectory, step: StepData, clearance: Float[Array, " m"] | None
-) -> Prospect:
+) -> EventScreening:
     """Of a whole step for every neuron, before any event.
 
     Args:
@@ -49,15 +49,15 @@ def prospect(
         clearance: c at its beginning, 0 where unknown.
     """
     if clearance is None:
-        return Prospect(may_meet(trajectory, step), None)
+        return EventScreening(may_meet(trajectory, step), None)
     points = control_points(trajectory, step.length)
     apart = jnp.stack([direction_change(points[0], w) for w in points])
     turns, slack = jnp.max(apart, axis=0), rounding(clearance)
     is_looked_at = (turns > 0) & (turns + slack >= clearance)
     place = jnp.arange(len(clearance), dtype=jnp.int32)
     tree = place, jnp.zeros_like(is_looked_at), clearance - apart[-1], is_looked_at
-    tree = _looked(trajectory, step, tree)
-    return Prospect(tree[1], tree[2])
+    tree = _screened(trajectory, step, tree)
+    return EventScreening(tree[1], tree[2])
 
 
 def clearance_anew(
@@ -69,10 +69,10 @@ def clearance_anew(
     """The clearance c at the end of a step, of those that are meant found anew."""
     place = jnp.arange(clearance.shape[0], dtype=jnp.int32)
     tree = place, jnp.zeros_like(is_meant), clearance, is_meant
-    return _looked(trajectory, step, tree)[2]
+    return _screened(trajectory, step, tree)[2]
 
 
-def _looked(trajectory: Trajectory, step: StepData, tree: tuple) -> tuple:
+def _screened(trajectory: Trajectory, step: StepData, tree: tuple) -> tuple:
     """Who of those that are to be looked at may meet a plane, and c at the end."""
     rows = rows_at_once(*trajectory.is_above.shape)
     arrays, static = eqx.partition((trajectory, step), eqx.is_array)
@@ -107,6 +107,6 @@ def _clearance(trajectory: Trajectory, step: StepData) -> Float[Array, " c"]:
     data = step.sample
     is_plane = data.is_plane()[None, :]
     can_be_met = is_plane & ~contains(trajectory.sliding.plane, data.planes.first)
-    side = jnp.where(trajectory.is_above, 1, -1).astype(trajectory.begin.dtype)
+    side = jnp.where(trajectory.is_above, 1, -1).astype(trajectory.fraction.dtype)
     height = side * matmul(unit_rows(trajectory.end.w), data.normal.T)
     return jnp.min(jnp.where(can_be_met, height, jnp.inf), axis=1)

@@ -79,10 +79,12 @@ def controlled_step(
     eligibility = eligibility_of(state, until > time, attempts, options.max_steps)
     is_too_small = wish < least_step(time, until)
     tries = eligibility.goes & ~is_too_small
-    exceeds_bound = (
-        jnp.array(False) if new.exceeds_bound is None else tries & new.exceeds_bound
+    leaves_aggregation = (
+        jnp.array(False)
+        if new.leaves_aggregation is None
+        else tries & new.leaves_aggregation
     )
-    moves = tries & is_kept & ~exceeds_bound
+    moves = tries & is_kept & ~leaves_aggregation
     small = where_status(
         memory.has_overflowed, Status.NONFINITE, jnp.int32(Status.STEP_TOO_SMALL)
     )
@@ -96,7 +98,7 @@ def controlled_step(
         duration = (tnext - time).astype(time.dtype)
         log = choose(moves, log.extended(new.events, time, duration), log)
     memory = choose(
-        tries & ~exceeds_bound,
+        tries & ~leaves_aggregation,
         ReluMemory(
             memory.planes,
             proposal,
@@ -113,10 +115,10 @@ def controlled_step(
         network,
         jnp.where(moves, tnext, time),
         status,
-        _counted(state.stats, new, tries, exceeds_bound, kinds),
+        _counted(state.stats, new, tries, leaves_aggregation, kinds),
         memory,
     )
-    return end, exceeds_bound
+    return end, leaves_aggregation
 
 
 def first_stats(**known: Int[Array, ""]) -> dict[str, Int[Array, ""]]:
@@ -149,7 +151,7 @@ def _kinds(
     by_class = (
         jnp.array(False)
         if classes is None
-        else classes.is_enough & ~is_noninteracting & ~is_aggregated
+        else classes.fits & ~is_noninteracting & ~is_aggregated
     )
     return _Kinds(
         moves, moves & is_noninteracting, moves & is_aggregated, moves & by_class
@@ -160,7 +162,7 @@ def _counted(
     stats: dict[str, Int[Array, ""]],
     new: Attempt,
     tries: Bool[Array, ""],
-    exceeds_bound: Bool[Array, ""],
+    leaves_aggregation: Bool[Array, ""],
     kinds: _Kinds,
 ) -> dict[str, Int[Array, ""]]:
     moves = kinds.accepted
@@ -173,7 +175,7 @@ def _counted(
     if new.events is not None:
         found["events"] = jnp.sum(new.events.count)
     # An attempt of aggregated neurons beyond their bound is neither kept nor rejected.
-    rest = counted(stats, tries, moves | exceeds_bound, new.evaluations)
+    rest = counted(stats, tries, moves | leaves_aggregation, new.evaluations)
     return (
         rest
         | {

@@ -10,20 +10,20 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.flows._relu.cubic import (
     Cubic,
+    approximate_root,
+    crosses_at_most_once,
     first_root,
-    is_plain,
-    may_dip,
-    plain_root,
-    rough_root,
+    may_cross_twice,
+    single_root,
 )
 from simbias.flows._relu.event_rules import (
     Decision,
-    concave_first,
     decide,
+    first_plane,
     jumps_at,
     sliding_after,
 )
-from simbias.flows._relu.events import kinds_at, kinds_of_leaving
+from simbias.flows._relu.events import MAX_EVENTS, kinds_at, kinds_of_leaving
 from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.masked_rows import (
     PAYS,
@@ -37,15 +37,13 @@ from simbias.flows._relu.norms import largest_of_rows, norm_of_rows, rounding
 from simbias.flows._relu.single_neuron import Point, displacement, mix, point
 from simbias.flows._relu.sliding import (
     dual_basis,
-    escape_speeds,
+    normal_speeds,
     project,
     sliding_normals,
 )
 from simbias.flows._relu.step_trajectory import Sliding, StepData, Trajectory
 from simbias.numerics.conditionals import repeat_while, when
 from simbias.numerics.precision import matmul
-
-MAX_EVENTS = 64
 
 
 def follow_events(trajectory: Trajectory, step: StepData, rows: int) -> Trajectory:
@@ -55,7 +53,7 @@ def follow_events(trajectory: Trajectory, step: StepData, rows: int) -> Trajecto
     """
     # Neurons that do not slide need one slot at most; a few of them are not worth a
     # pass of their own, nor are those of a small network worth the program.
-    fewest = min(rows, trajectory.begin.shape[0]) // 2
+    fewest = min(rows, trajectory.fraction.shape[0]) // 2
     has_own_pass = trajectory.is_above.size >= PAYS
 
     def nonsliding(trajectory):
@@ -92,14 +90,14 @@ def _next_event_of_nonsliding(step: StepData, trajectory: Trajectory) -> Traject
 def _next_event(
     step: StepData, trajectory: Trajectory, may_slide: bool = True
 ) -> Trajectory:
-    found, k, begin, there = _first_event(trajectory, step)
+    found, k, fraction, there = _first_event(trajectory, step)
     # A neuron that does not slide meets no planes that depend on each other.
     if may_slide:
-        k, is_choice = concave_first(trajectory, step, k, begin, there)
+        k, is_choice = first_plane(trajectory, step, k, fraction, there)
         made = trajectory.nonunique_events + is_choice.astype(jnp.int32)
         trajectory = replace(trajectory, nonunique_events=made)
-    decision = decide(trajectory, step, k, begin, there)
-    new = _redirected(trajectory, step, begin, there, decision)
+    decision = decide(trajectory, step, k, fraction, there)
+    new = _redirected(trajectory, step, fraction, there, decision)
     is_pending = may_meet(new, step) & (new.event_count < MAX_EVENTS)
     new = replace(new, is_pending=is_pending)
     old = replace(trajectory, is_pending=jnp.zeros_like(found))
@@ -111,7 +109,7 @@ def may_meet(trajectory: Trajectory, step: StepData) -> Bool[Array, " c"]:
     """Whether a w·x ends on the wrong side, or might dip there in between."""
     cubic, rounding = _distances(trajectory, step)
     # A neuron is at 0 at both ends of the planes that it slides on.
-    return jnp.any((cubic.h1 < -rounding) | may_dip(cubic, rounding), axis=1)
+    return jnp.any((cubic.h1 < -rounding) | may_cross_twice(cubic, rounding), axis=1)
 
 
 def _first_event(
@@ -127,19 +125,19 @@ def _first_event(
     cubic, rounding = _distances(trajectory, step)
     can_be_met = ~contains(trajectory.sliding.plane, step.sample.planes.first)
     among = (cubic, rounding, can_be_met)
-    is_odd = jnp.any(can_be_met & ~is_plain(cubic, rounding))
-    dipping = when(lambda among, _: _earliest(rough_root, *among))
-    least, k = dipping(is_odd, among, _earliest(plain_root, *among))
+    is_odd = jnp.any(can_be_met & ~crosses_at_most_once(cubic, rounding))
+    dipping = when(lambda among, _: _earliest(approximate_root, *among))
+    least, k = dipping(is_odd, among, _earliest(single_root, *among))
     found = jnp.isfinite(least)
     take = lambda v: jnp.take_along_axis(v, k[:, None], axis=1)[:, 0]
     u = first_root(jax.tree.map(take, cubic))
-    begin = trajectory.begin + (1 - trajectory.begin) * u
-    u, left = u[:, None], ((1 - trajectory.begin) * step.length)[:, None]
+    fraction = trajectory.fraction + (1 - trajectory.fraction) * u
+    u, left = u[:, None], ((1 - trajectory.fraction) * step.length)[:, None]
     b0, b1 = (1 + 2 * u) * (1 - u) ** 2, u**2 * (3 - 2 * u)
     c0, c1 = left * u * (1 - u) ** 2, left * u**2 * (u - 1)
     w = b0 * start.w + c0 * start.dw + b1 * end.w + c1 * end.dw
     a = b0 * start.a + c0 * start.da + b1 * end.a + c1 * end.da
-    return found, k, begin, Point(w, a, start.dw, start.da)
+    return found, k, fraction, Point(w, a, start.dw, start.da)
 
 
 def _earliest(
@@ -154,7 +152,7 @@ def _earliest(
 def _redirected(
     trajectory: Trajectory,
     step: StepData,
-    begin: Float[Array, " c"],
+    fraction: Float[Array, " c"],
     there: Point,
     decision: Decision,
 ) -> Trajectory:
@@ -164,27 +162,27 @@ def _redirected(
     new and the old moments: what the frozen step knows better than they is kept.
     """
     data, sliding, plane = step.sample, trajectory.sliding, decision.plane
-    early = trajectory.early - decision.moment_loss(step.before, step)
-    late = trajectory.late - decision.moment_loss(step.after, step)
+    moment_start = trajectory.moment_start - decision.moment_loss(step.pull_start, step)
+    moment_end = trajectory.moment_end - decision.moment_loss(step.pull_end, step)
     old_normals = sliding_normals(data.normal, sliding.plane)
     new_plane, has_no_slot = sliding_after(sliding.plane, decision)
     normals = sliding_normals(data.normal, new_plane)
     dual = dual_basis(normals)
-    left = (1 - begin) * step.length
+    left = (1 - fraction) * step.length
+    before = mix(fraction, trajectory.moment_start, trajectory.moment_end)
     old = displacement(
-        there, mix(begin, trajectory.early, trajectory.late), trajectory.late, left,
-        old_normals, sliding.dual, data,
-    )  # fmt: skip
-    new = displacement(there, mix(begin, early, late), late, left, normals, dual, data)
+        there, before, trajectory.moment_end, left, old_normals, sliding.dual, data
+    )
+    now = mix(fraction, moment_start, moment_end)
+    new = displacement(there, now, moment_end, left, normals, dual, data)
     w1 = project(trajectory.end.w + new[0] - old[0], normals, dual)
     w1, lost = _kept_on_side(w1, trajectory.is_above, decision, normals, dual, data)
     a1 = trajectory.end.a + new[1] - old[1]
     w0 = project(there.w, normals, dual)
-    now = mix(begin, early, late)
     shift = norm_of_rows(new[0] - old[0]) + lost
-    jump = jumps_at(there.a, jnp.maximum(new_plane, 0), begin, step)
+    jump = jumps_at(there.a, jnp.maximum(new_plane, 0), fraction, step)
     drive = jnp.sum(there.a[:, :, None] * now, axis=1)
-    below, above, _ = escape_speeds(drive, jump, dual)
+    below, above, _ = normal_speeds(drive, jump, dual)
     is_above = decision.sides(trajectory.is_above, data.planes)
     leaves = decision.is_used[:, :-1] & ~decision.is_kept
     released = jnp.sum(leaves, axis=1)
@@ -196,11 +194,11 @@ def _redirected(
         met = jnp.where(decision.stays[:, None], 0, met)
         left_planes = kinds_of_leaving(decision.side_change[:, :-1] > 0, leaves)
         kinds = jnp.concatenate([left_planes, met], axis=1)
-        events = events.noted(begin, plane, kinds)
+        events = events.noted(fraction, plane, kinds)
     return Trajectory(
-        begin=begin,
+        fraction=fraction,
         start=point(w0, there.a, now, normals, dual, data),
-        end=point(w1, a1, late, normals, dual, data),
+        end=point(w1, a1, moment_end, normals, dual, data),
         is_above=is_above,
         sliding=Sliding(
             plane=new_plane,
@@ -209,10 +207,10 @@ def _redirected(
             speed_above=above,
             excursion=jnp.where(decision.is_kept, sliding.excursion, 0),
         ),
-        early=early,
-        late=late,
+        moment_start=moment_start,
+        moment_end=moment_end,
         shift=trajectory.shift + shift,
-        remaining_shift=trajectory.remaining_shift + shift * (1 - begin),
+        remaining_shift=trajectory.remaining_shift + shift * (1 - fraction),
         event_count=trajectory.event_count + 1,
         crossings=trajectory.crossings
         + (~decision.starts_sliding & ~decision.stays).astype(jnp.int32),
@@ -254,8 +252,8 @@ def _distances(
     the displacement that the neuron would have without sliding, whichever is larger.
     """
     start, end = trajectory.start, trajectory.end
-    left = ((1 - trajectory.begin) * step.length)[:, None]
-    drive = left * jnp.sum(start.a[:, :, None] * trajectory.early, axis=1)
+    left = ((1 - trajectory.fraction) * step.length)[:, None]
+    drive = left * jnp.sum(start.a[:, :, None] * trajectory.moment_start, axis=1)
     size = largest_of_rows(start.w, end.w, drive)[:, None]
     unit = jnp.where(size > 0, size, 1)
     side = jnp.where(trajectory.is_above, 1, -1).astype(left.dtype)

@@ -24,7 +24,7 @@ class Cubic(NamedTuple):
         return 3 * rise - 2 * self.v0 - self.v1, self.v0 + self.v1 - 2 * rise
 
 
-def may_dip(p: Cubic, rounding: Float[Array, ""]) -> Bool[Array, "c n"]:
+def may_cross_twice(p: Cubic, rounding: Float[Array, ""]) -> Bool[Array, "c n"]:
     """Whether p may be negative between ends that are not.
 
     A cubic is above the least of its Bernstein coefficients, which are h₀, h₀ + v₀/3,
@@ -34,7 +34,7 @@ def may_dip(p: Cubic, rounding: Float[Array, ""]) -> Bool[Array, "c n"]:
     return (inner < 0) & (p.h0 > rounding) & (p.h1 >= -rounding)
 
 
-def is_plain(p: Cubic, rounding: Float[Array, ""]) -> Bool[Array, "c n"]:
+def crosses_at_most_once(p: Cubic, rounding: Float[Array, ""]) -> Bool[Array, "c n"]:
     """Whether p has no zero to cross, or one and no minimum before the end.
 
     The Bernstein coefficients of p' are v₀, 3 (h₁ − h₀) − v₀ − v₁ and v₁: it has no
@@ -42,10 +42,10 @@ def is_plain(p: Cubic, rounding: Float[Array, ""]) -> Bool[Array, "c n"]:
     """
     middle = 3 * (p.h1 - p.h0) - p.v0 - p.v1
     turns = (p.v1 > 0) | ((p.v0 < 0) & (middle > 0))
-    return ~jnp.where(p.h1 < -rounding, turns, may_dip(p, rounding))
+    return ~jnp.where(p.h1 < -rounding, turns, may_cross_twice(p, rounding))
 
 
-def plain_root(p: Cubic, rounding: Float[Array, ""]) -> Float[Array, "c n"]:
+def single_root(p: Cubic, rounding: Float[Array, ""]) -> Float[Array, "c n"]:
     """About where a plain p turns negative in [0, 1]; infinite if it does not.
 
     Good enough to say which of several comes first.  One step of Newton's method from
@@ -63,8 +63,8 @@ def plain_root(p: Cubic, rounding: Float[Array, ""]) -> Float[Array, "c n"]:
     return jnp.where(ends, place, jnp.inf)
 
 
-def rough_root(p: Cubic, rounding: Float[Array, ""]) -> Float[Array, "c n"]:
-    """`plain_root` for every cubic: p may also dip below zero and come back."""
+def approximate_root(p: Cubic, rounding: Float[Array, ""]) -> Float[Array, "c n"]:
+    """`single_root` for every cubic: p may also dip below zero and come back."""
     lowest = _minimum(p)
     c2, c3 = p.coefficients()
     depth = p.h0 + lowest * (p.v0 + lowest * (c2 + lowest * c3))
@@ -73,13 +73,13 @@ def rough_root(p: Cubic, rounding: Float[Array, ""]) -> Float[Array, "c n"]:
     # A parabola with its vertex at the minimum.
     ratio = jnp.where(dips, -depth / jnp.where(dips, p.h0 - depth, 1), 0)
     dipping = jnp.clip(lowest * (1 - jnp.sqrt(ratio)), 0, 1)
-    return jnp.where(dips, dipping, plain_root(p, rounding))
+    return jnp.where(dips, dipping, single_root(p, rounding))
 
 
 def first_root(p: Cubic) -> Float[Array, " c"]:
     """Zero of p between 0 and its minimum (or 1), by Newton with bisection.
 
-    0 if p(0) ≤ 0; expects that p turns negative, see `rough_root`.
+    0 if p(0) ≤ 0; expects that p turns negative, see `approximate_root`.
     """
     c2, c3 = p.coefficients()
     lowest = _minimum(p)

@@ -23,11 +23,11 @@ from simbias.numerics.precision import matmul
 _SHORT = 8
 
 
-def concave_first(
+def first_plane(
     trajectory: Trajectory,
     step: StepData,
     k: Int[Array, " c"],
-    begin: Float[Array, " c"],
+    fraction: Float[Array, " c"],
     there: Point,
 ) -> tuple[Int[Array, " c"], Bool[Array, " c"]]:
     """Which of the planes that are met at once comes first, and whether it is a choice.
@@ -50,7 +50,7 @@ def concave_first(
     side = jnp.where(trajectory.is_above, 1, -1)
     approach = -side * along(trajectory.end.w - there.w)
     every = jnp.broadcast_to(jnp.arange(unit.shape[0])[None, :], approach.shape)
-    is_concave = jumps_at(there.a, every, begin, step) > 0
+    is_concave = jumps_at(there.a, every, fraction, step) > 0
     is_met = is_dependent & can_be_met & (approach > 0)
     least, first = least_and_place(jnp.where(is_met & is_concave, -approach, 0))
     is_changed = jnp.any(sliding >= 0, axis=1) & (least < 0)
@@ -84,7 +84,7 @@ def decide(
     trajectory: Trajectory,
     step: StepData,
     k: Int[Array, " c"],
-    begin: Float[Array, " c"],
+    fraction: Float[Array, " c"],
     there: Point,
 ) -> Decision:
     """Cross, slide or stay, by the least subgradient over k and all planes slid on.
@@ -100,9 +100,9 @@ def decide(
     is_used = plane >= 0
     plane = jnp.maximum(plane, 0)
     normals = jnp.where(is_used[:, :, None], data.normal[plane], 0)
-    jump = jumps_at(there.a, plane, begin, step)
+    jump = jumps_at(there.a, plane, fraction, step)
     was_above = jnp.take_along_axis(trajectory.is_above, k[:, None], axis=1)[:, 0]
-    moment = mix(begin, trajectory.early, trajectory.late)
+    moment = mix(fraction, trajectory.moment_start, trajectory.moment_end)
     drive = jnp.sum(there.a[:, :, None] * moment, axis=1)
     normal = normals[:, -1]
     to_self = project(normal, normals[:, :-1], sliding.dual)
@@ -144,12 +144,12 @@ def sliding_after(
 def jumps_at(
     a: Float[Array, "c k"],
     plane: Int[Array, "c s"],
-    begin: Float[Array, " c"],
+    fraction: Float[Array, " c"],
     step: StepData,
 ) -> Float[Array, "c s"]:
     """`jumps` of planes at a fraction of the step, residuals linear in time."""
-    t = begin[:, None, None]
-    pull = (1 - t) * step.before[plane] + t * step.after[plane]
+    t = fraction[:, None, None]
+    pull = (1 - t) * step.pull_start[plane] + t * step.pull_end[plane]
     return jumps(a, pull, step.slope)
 
 

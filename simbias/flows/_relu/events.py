@@ -6,8 +6,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from simbias.core import EventKind
 
-# Places of one neuron in one step.
-PLACES = 64
+# Events of one neuron in one step, after which it waits for the next step.
+MAX_EVENTS = 64
 
 
 class Events(eqx.Module):
@@ -45,9 +45,9 @@ class Events(eqx.Module):
 
 def no_events(c: int, dtype: jnp.dtype) -> Events:
     """Empty places."""
-    empty = jnp.zeros((c, PLACES), jnp.int32)
+    empty = jnp.zeros((c, MAX_EVENTS), jnp.int32)
     none = jnp.zeros(c, jnp.int32)
-    return Events(jnp.zeros((c, PLACES), dtype), empty, empty, none)
+    return Events(jnp.zeros((c, MAX_EVENTS), dtype), empty, empty, none)
 
 
 def kinds_at(

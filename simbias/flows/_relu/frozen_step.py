@@ -114,7 +114,7 @@ def _chosen(
         return of_all(here)
     by_basis = lambda context: of_basis(*context)
     by_all = lambda context: of_all(context[1])
-    return if_else(by_basis, by_all)(basis.is_enough, (basis, here))
+    return if_else(by_basis, by_all)(basis.fits, (basis, here))
 
 
 def _state(

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.flows._relu.clearance import prospect
+from simbias.flows._relu.clearance import screen_events
 from simbias.flows._relu.crossings import follow_events
 from simbias.flows._relu.events import Events, no_events
 from simbias.flows._relu.frozen_field import FlowVector, Sample, neurons_first
@@ -85,7 +85,7 @@ def integrate_step(
         )
         pulls = sample.pulls(neurons.rates.residual), sample.pulls(end_rates.residual)
         step = StepData(sample, *pulls, length, options.slope, rtol)
-        ahead = prospect(trajectory, step, neurons.clearance)
+        ahead = screen_events(trajectory, step, neurons.clearance)
         trajectory = replace(trajectory, is_pending=ahead.is_pending)
         trajectory = follow_events(
             trajectory, step, options.row_count(*neurons.is_above.shape)
@@ -131,13 +131,13 @@ def whole_step(
     none = jnp.zeros(w0.shape[:1], w0.dtype)
     zero = jnp.zeros(w0.shape[:1], jnp.int32)
     return Trajectory(
-        begin=none,
+        fraction=none,
         start=Point(w0, neurons.a, neurons.rates.w, neurons.rates.a),
         end=Point(w1, end.a, end_rates.w, end_rates.a),
         is_above=neurons.is_above,
         sliding=neurons.sliding,
-        early=neurons.rates.moment,
-        late=end_rates.moment,
+        moment_start=neurons.rates.moment,
+        moment_end=end_rates.moment,
         shift=none,
         remaining_shift=none,
         event_count=zero,

@@ -10,9 +10,9 @@ from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.masked_rows import on_wanted_rows, pack_rows, with_flips
 from simbias.flows._relu.sliding import (
     dual_basis,
-    escape_speeds,
     jumps,
     moment_loss,
+    normal_speeds,
     project,
     sliding_normals,
 )
@@ -27,7 +27,7 @@ _BEYOND = 2.0
 class EndState(NamedTuple):
     """Every neuron at the end of a step, with the moment of the field there.
 
-    `is_over` says that catching up with its excursion carried it across planes.
+    `overshoots` says that catching up with its excursion carried it across planes.
     """
 
     w: Float[Array, "c e"]
@@ -37,7 +37,7 @@ class EndState(NamedTuple):
     sliding: Sliding
     released: Int[Array, " c"]
     nonunique_events: Int[Array, " c"]
-    is_over: Bool[Array, " c"]
+    overshoots: Bool[Array, " c"]
 
 
 def release(
@@ -96,7 +96,7 @@ def _excursions(
     sliding = end.sliding
     jump = _jumps_of_sliding(end, pull, slope)
     drive = jnp.sum(end.a[:, :, None] * end.moment, axis=1)
-    below, above, room = escape_speeds(drive, jump, sliding.dual)
+    below, above, room = normal_speeds(drive, jump, sliding.dual)
     up = _travelled(sliding.excursion, sliding.speed_above, above, length)
     down = _travelled(-sliding.excursion, -sliding.speed_below, -below, length)
     leaves_up = (above > 0) & (above >= -below)
@@ -163,7 +163,7 @@ def _let_go(
     time = jnp.max(jnp.minimum(time, length), axis=1)
     w = project(end.w + time[:, None] * ahead, new_normals, dual)
     jump = jnp.where(stays, jump, 0)
-    below, above, _ = escape_speeds(new_drive, jump, dual)
+    below, above, _ = normal_speeds(new_drive, jump, dual)
     flips = jnp.where(leaves, verdict, 0)
     is_above = with_flips(end.is_above, index, flips, sample.planes.first)
     sliding = Sliding(kept, dual, below, above, jnp.where(stays, sliding.excursion, 0))
@@ -171,9 +171,9 @@ def _let_go(
     released = end.released + count(leaves)
     nonunique_events = end.nonunique_events + count(is_concave)
     height = jnp.where(is_above, 1, -1).astype(w.dtype) * matmul(w, sample.normal.T)
-    is_over = jnp.any(height < -_BEYOND * tolerance[:, None], axis=1)
+    overshoots = jnp.any(height < -_BEYOND * tolerance[:, None], axis=1)
     return EndState(
-        w, end.a, moment, is_above, sliding, released, nonunique_events, is_over
+        w, end.a, moment, is_above, sliding, released, nonunique_events, overshoots
     )
 
 

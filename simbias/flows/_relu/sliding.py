@@ -55,7 +55,7 @@ def moment_loss(
     return jnp.sum(part * normals[:, :, None, :], axis=1)
 
 
-def escape_speeds(
+def normal_speeds(
     drive: Float[Array, "c e"], jump: Float[Array, "c p"], dual: Float[Array, "c p e"]
 ) -> tuple[Float[Array, "c p"], Float[Array, "c p"], Float[Array, "c p"]]:
     """Speed of w·xₛ on either side of a plane when sliding on the others only.

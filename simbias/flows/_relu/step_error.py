@@ -65,7 +65,7 @@ def error_of_noninteracting(
         _root_mean_square(interaction_error, moved, neurons.represented) / options.rtol
     )
     return jnp.where(
-        jnp.all(integrated.trajectory.begin == 1), interaction_error, jnp.inf
+        jnp.all(integrated.trajectory.fraction == 1), interaction_error, jnp.inf
     )
 
 

@@ -15,7 +15,7 @@ class Sliding(eqx.Module):
     """Hyperplanes that neurons slide on, in p slots per neuron.
 
     `plane` is −1 in an empty slot.  A neuron counts as below the planes it slides on.
-    `speed_below` and `speed_above` come from `escape_speeds`.  `excursion` is how far,
+    `speed_below` and `speed_above` come from `normal_speeds`.  `excursion` is how far,
     in w·u, the neuron would have gone by now without sliding on this plane: it is
     released when that exceeds the tolerance.
     """
@@ -43,7 +43,7 @@ def no_sliding(w: Float[Array, "c e"], capacity: int) -> Sliding:
 class Trajectory(eqx.Module):
     """The rest of a step for every neuron, from its last event to the end.
 
-    `begin` is when it starts, as a fraction of the step.  `early` and `late` are the
+    It starts after the `fraction` of the step.  `moment_start` and `moment_end` are the
     moments M at the two ends of the whole step, under the present sides and the
     residuals of the frozen pattern.  `shift` sums how far the events moved w;
     `remaining_shift` sums the same times the fraction of the step that remained.
@@ -51,13 +51,13 @@ class Trajectory(eqx.Module):
     unless they are recorded.
     """
 
-    begin: Float[Array, " c"]
+    fraction: Float[Array, " c"]
     start: Point
     end: Point
     is_above: Bool[Array, "c n"]
     sliding: Sliding
-    early: Float[Array, "c k e"]
-    late: Float[Array, "c k e"]
+    moment_start: Float[Array, "c k e"]
+    moment_end: Float[Array, "c k e"]
     shift: Float[Array, " c"]
     remaining_shift: Float[Array, " c"]
     event_count: Int[Array, " c"]
@@ -73,13 +73,13 @@ class Trajectory(eqx.Module):
 class StepData(NamedTuple):
     """What all neurons share during a step.
 
-    `before` and `after` are the pulls of all planes, see `Sample.pulls`, at its ends;
-    `rtol` is the tolerance.
+    `pull_start` and `pull_end` are the pulls of all planes at its two ends, see
+    `Sample.pulls`; `rtol` is the tolerance.
     """
 
     sample: Sample
-    before: Float[Array, "n k"]
-    after: Float[Array, "n k"]
+    pull_start: Float[Array, "n k"]
+    pull_end: Float[Array, "n k"]
     length: Float[Array, ""]
     slope: float
     rtol: Float[Array, ""]

@@ -58,20 +58,20 @@ def in_batches(moving: Moving, sliding: SlidingPlanes, step: StepData) -> Moving
         arrays, is_nonsliding = context
         step, moving = eqx.combine(arrays, static), carry[0]
         goes = tries_batch(moving, is_nonsliding)
-        left = (1 - moving.begin) * step.length
+        left = (1 - moving.fraction) * step.length
         new = batch(
             moving.w, moving.a, moving.moment, moving.is_above, moving.share, left, step
         )
         taken, one = goes & new.taken, jnp.ones_like(moving.waits)
         arrives = taken & (new.time >= left)
-        begin = moving.begin + new.time / step.length
+        fraction = moving.fraction + new.time / step.length
         count = jnp.where(taken, new.crossed, 0)
         gives_up = goes & ~new.is_worth
         moving = Moving(
             w=chosen(taken, new.w, moving.w),
             a=chosen(taken, new.a, moving.a),
             moment=chosen(taken, new.moment, moving.moment),
-            begin=chosen(taken, jnp.where(arrives, 1, begin), moving.begin),
+            fraction=chosen(taken, jnp.where(arrives, 1, fraction), moving.fraction),
             is_above=chosen(taken, new.is_above, moving.is_above),
             event_count=moving.event_count + count,
             crossings=moving.crossings + count,
@@ -137,7 +137,7 @@ def batch(
     normal = step.sample.normal
     sign, size = jnp.sign(a), _norm(w)
     side = jnp.where(is_above, 1, -1).astype(w.dtype)
-    moment_jump = (1 - step.slope) * step.before[:, 0]
+    moment_jump = (1 - step.slope) * step.pull_start[:, 0]
     weight = side * moment_jump[None, :]
     surplus = jnp.maximum(a**2 - size**2, 0)
     along = lambda v: side * matmul(v, normal.T)

@@ -26,7 +26,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from simbias.flows._relu.clearance import clearance_anew
-from simbias.flows._relu.event_rules import concave_first, decide, sliding_after
+from simbias.flows._relu.event_rules import decide, first_plane, sliding_after
 from simbias.flows._relu.frozen_field import Sample, neuron_decay
 from simbias.flows._relu.masked_rows import (
     on_some_rows,
@@ -47,8 +47,8 @@ from simbias.flows._relu.norms import direction_change, norm_of_rows, rounding
 from simbias.flows._relu.single_neuron import Point
 from simbias.flows._relu.sliding import (
     dual_basis,
-    escape_speeds,
     jumps,
+    normal_speeds,
     project,
     sliding_normals,
 )
@@ -142,8 +142,8 @@ def follow_noninteracting(
     a = jnp.sign(a) * jnp.maximum(jnp.abs(a), norm_of_rows(w)[:, None])
     start = trajectory.start._replace(w=w, a=a)
     moves = jnp.any(trajectory.start.a != 0, axis=1) & is_wanted
-    begin = jnp.where(moves, trajectory.begin, 1)
-    trajectory = replace(trajectory, begin=begin, start=start, is_pending=moves)
+    fraction = jnp.where(moves, trajectory.fraction, 1)
+    trajectory = replace(trajectory, fraction=fraction, start=start, is_pending=moves)
     meets = moves
     if clearance is not None:
         trajectory, clearance = _without_planes(trajectory, step, clearance)
@@ -175,7 +175,7 @@ def _without_planes(
     """Neurons that turn by less than their clearance, at the end of their line."""
     start, a = trajectory.start, trajectory.start.a[:, 0]
     sliding = sliding_planes(trajectory.sliding, step)
-    velocity = velocity_of(trajectory.early[:, 0], a, sliding)
+    velocity = velocity_of(trajectory.moment_start[:, 0], a, sliding)
     w, size = line_of(start.w, jnp.abs(a), velocity).after(step.length)
     turned = direction_change(start.w, w)
     is_clear = trajectory.is_pending & (turned + rounding(clearance) < clearance)
@@ -184,8 +184,8 @@ def _without_planes(
         w=move(w, start.w), a=move((jnp.sign(a) * size)[:, None], start.a)
     )
     rest = trajectory.is_pending & ~is_clear
-    begin = jnp.where(is_clear, 1, trajectory.begin)
-    trajectory = replace(trajectory, begin=begin, start=start, is_pending=rest)
+    fraction = jnp.where(is_clear, 1, trajectory.fraction)
+    trajectory = replace(trajectory, fraction=fraction, start=start, is_pending=rest)
     return trajectory, jnp.where(is_clear, clearance - turned, clearance)
 
 
@@ -196,17 +196,17 @@ def _decided(
     trajectory, is_held_up = carry
     data, sliding, there = step.sample, trajectory.sliding, trajectory.start
     velocity = velocity_of(
-        trajectory.early[:, 0], there.a[:, 0], sliding_planes(sliding, step)
+        trajectory.moment_start[:, 0], there.a[:, 0], sliding_planes(sliding, step)
     )
     _, k = next_plane(
         there.w, velocity, trajectory.is_above, data.normal.T[:, None], slack_of(step)
     )
     ahead = replace(trajectory, end=trajectory.end._replace(w=there.w + velocity))
-    k, is_choice = concave_first(ahead, step, k, trajectory.begin, there)
-    decision = decide(trajectory, step, k, trajectory.begin, there)
+    k, is_choice = first_plane(ahead, step, k, trajectory.fraction, there)
+    decision = decide(trajectory, step, k, trajectory.fraction, there)
     plane, has_no_slot = sliding_after(sliding.plane, decision)
     normals = sliding_normals(data.normal, plane)
-    moment = trajectory.early - decision.moment_loss(step.before, step)
+    moment = trajectory.moment_start - decision.moment_loss(step.pull_start, step)
     released = decision.is_used[:, :-1] & ~decision.is_kept
     crosses = ~decision.starts_sliding & ~decision.stays
     dual = dual_basis(normals)
@@ -216,8 +216,8 @@ def _decided(
         start=there._replace(w=project(there.w, normals, dual)),
         is_above=decision.sides(trajectory.is_above, data.planes),
         sliding=replace(sliding, plane=plane, dual=dual),
-        early=moment,
-        late=moment,
+        moment_start=moment,
+        moment_end=moment,
         event_count=trajectory.event_count + 1,
         crossings=count(trajectory.crossings, crosses),
         slides=count(trajectory.slides, decision.starts_sliding),
@@ -232,18 +232,18 @@ def _decided(
 def _arrived(
     trajectory: Trajectory, step: StepData, size: Float[Array, "c 1"]
 ) -> Trajectory:
-    """The end in its own units, as every step has it; `begin` < 1 if it is not."""
+    """The end in its own units, as every step has it; `fraction` < 1 if it is not."""
     data, sliding = step.sample, trajectory.sliding
     if data.weight_decay is not None:
         size = jnp.exp(-data.weight_decay * step.length) * size
     w, a = size * trajectory.start.w, size * trajectory.start.a
     normals = sliding_normals(data.normal, sliding.plane)
-    drive = a * trajectory.early[:, 0]
-    pull = step.after[jnp.maximum(sliding.plane, 0)]
+    drive = a * trajectory.moment_start[:, 0]
+    pull = step.pull_end[jnp.maximum(sliding.plane, 0)]
     jump = jnp.where(sliding.plane >= 0, jumps(a, pull, step.slope), 0)
-    below, above, _ = escape_speeds(drive, jump, sliding.dual)
+    below, above, _ = normal_speeds(drive, jump, sliding.dual)
     dw = project(drive, normals, sliding.dual)
-    da = jnp.sum(trajectory.early[:, 0] * w, axis=1, keepdims=True)
+    da = jnp.sum(trajectory.moment_start[:, 0] * w, axis=1, keepdims=True)
     dw, da = neuron_decay(dw, da, w, a, data)
     still = Sliding(sliding.plane, sliding.dual, below, above, jnp.zeros_like(below))
     end = Point(w, a, dw, da)

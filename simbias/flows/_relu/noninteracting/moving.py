@@ -21,7 +21,7 @@ class Moving(eqx.Module):
         w: input weights.
         a: output weight.
         moment: M.
-        begin: the time it has come to, as a fraction of the step.
+        fraction: the time it has come to, as a fraction of the step.
         is_above: its sides of the planes of the last look.
         event_count: events in this step.
         crossings: crossings in this step.
@@ -36,7 +36,7 @@ class Moving(eqx.Module):
     w: Float[Array, "c e"]
     a: Float[Array, " c"]
     moment: Float[Array, "c e"]
-    begin: Float[Array, " c"]
+    fraction: Float[Array, " c"]
     is_above: Bool[Array, "c s"]
     event_count: Int[Array, " c"]
     crossings: Int[Array, " c"]
@@ -133,7 +133,7 @@ def most_events(step: StepData) -> int:
 
 def slack_of(step: StepData) -> Float[Array, ""]:
     """Speeds below this are roundings of the sum that they are."""
-    return 2 * rounding(step.before) * jnp.sum(jnp.abs(step.before))
+    return 2 * rounding(step.pull_start) * jnp.sum(jnp.abs(step.pull_start))
 
 
 def chosen(

@@ -21,7 +21,7 @@ from simbias.flows._relu.noninteracting.moving import (
     sliding_planes,
     velocity_of,
 )
-from simbias.flows._relu.sliding import escape_speeds, is_attracting, jumps
+from simbias.flows._relu.sliding import is_attracting, jumps, normal_speeds
 from simbias.flows._relu.step_trajectory import StepData, Trajectory
 from simbias.numerics.conditionals import repeat_while, when
 from simbias.numerics.precision import matmul
@@ -57,11 +57,11 @@ def cross_planes(
     none = jnp.zeros_like(trajectory.is_pending)
     moving = Moving(
         trajectory.start.w, trajectory.start.a[:, 0],
-        trajectory.early[:, 0], trajectory.begin,
+        trajectory.moment_start[:, 0], trajectory.fraction,
         trajectory.is_above, trajectory.event_count, trajectory.crossings,
-        jnp.zeros_like(trajectory.begin), trajectory.is_pending, none,
-        jnp.full_like(trajectory.begin, FIRST), jnp.zeros_like(trajectory.event_count),
-        jnp.ones_like(trajectory.event_count),
+        jnp.zeros_like(trajectory.fraction), trajectory.is_pending, none,
+        jnp.full_like(trajectory.fraction, FIRST),
+        jnp.zeros_like(trajectory.event_count), jnp.ones_like(trajectory.event_count),
     )  # fmt: skip
     sliding = sliding_planes(trajectory.sliding, step)
     is_many = step.sample.x.shape[0] >= _MANY
@@ -81,11 +81,11 @@ def cross_planes(
     moment = moving.moment[:, None]
     trajectory = replace(
         trajectory,
-        begin=moving.begin,
+        fraction=moving.fraction,
         start=trajectory.start._replace(w=moving.w, a=moving.a[:, None]),
         is_above=moving.is_above,
-        early=moment,
-        late=moment,
+        moment_start=moment,
+        moment_end=moment,
         event_count=moving.event_count,
         crossings=moving.crossings,
         is_pending=trajectory.is_pending & moving.is_held_up,
@@ -116,7 +116,7 @@ def next_plane(
 def _at_all(moving: Moving, sliding: SlidingPlanes, step: StepData) -> _Look:
     velocity = velocity_of(moving.moment, moving.a, sliding)
     ever = jnp.full_like(moving.a, jnp.inf)
-    moment_jump = (1 - step.slope) * step.before[:, 0]
+    moment_jump = (1 - step.slope) * step.pull_start[:, 0]
     normal = step.sample.normal.T[:, None]
     return _Look(normal, moment_jump[None], velocity, ever, ever)
 
@@ -143,7 +143,7 @@ def _over_the_nearest(moving: Moving, sliding: SlidingPlanes, step: StepData) ->
     there = repeat_while(goes, body)((arrays, look, sliding), here)
     row = jnp.arange(at.shape[0], dtype=jnp.int32)[:, None]
     is_above = sides.at[row, at].set(there.is_above, mode="drop")
-    goes = moving.goes & (there.begin < 1) & ~there.is_held_up
+    goes = moving.goes & (there.fraction < 1) & ~there.is_held_up
     # Where nothing was met it is not known when something will be: a look at all tells.
     is_stuck = goes & (there.event_count == moving.event_count)
     there = replace(there, is_above=is_above, goes=is_stuck)
@@ -165,7 +165,7 @@ def _nearest(
     """The plane of each group that may be met first; beyond n are none."""
     data, gap = step.sample, groups * _GROUP - step.sample.x.shape[0]
     normal = jnp.pad(data.normal.T, ((0, 0), (0, gap)))
-    moment_jump = jnp.pad((1 - step.slope) * step.before[:, 0], (0, gap))
+    moment_jump = jnp.pad((1 - step.slope) * step.pull_start[:, 0], (0, gap))
     is_above = jnp.pad(moving.is_above, ((0, 0), (0, gap)))
     velocity = velocity_of(moving.moment, moving.a, sliding)
     drift = _DRIFT * jnp.sqrt(jnp.sum(velocity**2, axis=1))
@@ -197,7 +197,7 @@ def _across(
     meets = tau <= room
     tau = jnp.minimum(tau, room)
     line = line_of(moving.w, jnp.abs(moving.a), velocity)
-    left = (1 - moving.begin) * step.length
+    left = (1 - moving.fraction) * step.length
     spent = line.time(tau)
     arrives = spent >= left
     last_w, last_a = line.after(left)
@@ -221,13 +221,13 @@ def _across(
 
     goes = moving.goes
     crosses = goes & meets & ~arrives & can_cross
-    begin = jnp.where(arrives, 1, moving.begin + spent / step.length)
+    fraction = jnp.where(arrives, 1, moving.fraction + spent / step.length)
     one = crosses.astype(jnp.int32)
     return Moving(
         w=chosen(goes, w, moving.w),
         a=chosen(goes, a, moving.a),
         moment=chosen(crosses, moment, moving.moment),
-        begin=chosen(goes, begin, moving.begin),
+        fraction=chosen(goes, fraction, moving.fraction),
         is_above=moving.is_above.at[each, k].set(was_above ^ crosses),
         event_count=moving.event_count + one,
         crossings=moving.crossings + one,
@@ -259,7 +259,7 @@ def _sliding_holds(
     step: StepData,
 ) -> Bool[Array, " c"]:
     """Whether a neuron goes on sliding on all its planes under a new drive, per |a|."""
-    pull = step.before[jnp.maximum(plane, 0)]
-    below, above, _ = escape_speeds(drive, jumps(sign[:, None], pull, step.slope), dual)
+    pull = step.pull_start[jnp.maximum(plane, 0)]
+    below, above, _ = normal_speeds(drive, jumps(sign[:, None], pull, step.slope), dual)
     slack = slack_of(step)
     return jnp.all((plane < 0) | is_attracting(below, above, slack), axis=1)

@@ -11,7 +11,7 @@ from simbias.core import FlowState
 from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.neuron_state import NeuronState
 from simbias.flows._relu.norms import norm_of_rows, positive_or_one, unit_rows
-from simbias.flows._relu.sliding import escape_speeds, jumps
+from simbias.flows._relu.sliding import jumps, normal_speeds
 from simbias.flows._relu.weights import with_weights
 
 # Weights of small neurons: beside weights of order one their products are nothing.
@@ -109,7 +109,7 @@ def _leaving(neurons: NeuronState, sample: Sample, slope: float) -> Float[Array,
     pull = sample.pulls(neurons.rates.residual)[jnp.maximum(sliding.plane, 0)]
     drive = jnp.sum(neurons.a[:, :, None] * neurons.rates.moment, axis=1)
     jump = jumps(neurons.a, pull, slope)
-    below, above, room = escape_speeds(drive, jump, sliding.dual)
+    below, above, room = normal_speeds(drive, jump, sliding.dual)
     away = jnp.where(room > 0, jnp.maximum(above, -below), 0)
     return jnp.maximum(jnp.max(away, axis=1), 0)
 
