@@ -154,6 +154,12 @@ def limit(ds: xr.Dataset) -> xr.DataArray:
     return at(at(ds["train_risk"], "initial", CIRCLE), "m", max)
 
 
+def late(ds: xr.Dataset) -> xr.Dataset:
+    """Three of the times, along an axis with colours of its own."""
+    times = [t for t in (1.0, 3.0, END) if t in ds["time"]]
+    return ds.sel(time=times).rename(time="moment")
+
+
 figure = Panels(
     Curves(
         lambda ds: distances(ds),
@@ -164,6 +170,7 @@ figure = Panels(
         facet="initial",
         xscale="log",
         yscale="log",
+        ylim=(1e-5, 0.5),
         xlabel="width m",
         ylabel="distance of outputs, m to 2m",
         laws=(Law(law, "m^(−1/2)"),),
@@ -171,8 +178,8 @@ figure = Panels(
     Curves(
         lambda ds: at(ds["train_risk"], "initial", "balanced"),
         x="m",
-        of=lambda ds: ds.sel(time=[t for t in (1.0, 3.0, END) if t in ds["time"]]),
-        colour="time",
+        of=late,
+        colour="moment",
         first_colour=7,
         mark="o",
         xscale="log",
@@ -180,7 +187,7 @@ figure = Panels(
         ylabel="train error, mean field",
         beyond=(AxisEnd(limit, "∞"),),
     ),
-    names={"time": "t", "initial": NAMES},
+    names={"time": "t", "moment": "error at t", "initial": NAMES},
     across=2,
 )
 
