@@ -143,9 +143,9 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
     sizes = [*sorted(ds["scale"].values.tolist()), *[np.nan] * 2][:3]
     low, mid, high = (time.reindex(scale=[s]).isel(scale=0, drop=True) for s in sizes)
     ratio = (low - mid) / (mid - high)
-    inner = ds["layer"] < ds["depth"] - 1
-    gap = (1 / ds["shares"].isel(value=1)).where(inner)
-    over = (gap / (ds["layer"] + 1) ** 0.25).min("layer")
+    gap = (1 / ds["shares"].isel(value=1)).where(ds["layer"] < ds["depth"] - 1)
+    gap = gap.rename(layer="matrix").assign_coords(matrix=ds["layer"].values + 1)
+    over = (gap / gap["matrix"] ** 0.25).min("matrix")
     return ds.assign(
         escape=time,
         degree=2 + np.log(ratio.where(ratio > 0)) / np.log(sizes[1] / sizes[0]),
@@ -169,15 +169,17 @@ figure = Panels(
     ),
     Curves(
         lambda ds: at(at(ds, "activation", "relu"), "small", int(ds["depth"]))["gap"],
-        x=lambda ds: ds["layer"] + 1,
+        x="matrix",
+        ticks=True,
+        xscale="linear",
         colour="scale",
         first_colour=5,
         mark="o",
         yscale="log",
         xlabel="matrix ℓ",
-        ylabel="s₁/s₂ at the escape, r = L",
-        title="ReLU",
-        laws=(Law(lambda ds: (ds["layer"] + 1) ** 0.25, "ℓ^¼"),),
+        ylabel="s₁/s₂ at the escape",
+        title="ReLU, r = L",
+        laws=(Law(lambda ds: ds["matrix"] ** 0.25, "ℓ^¼"),),
     ),
     of=numbers,
     x="scale",
@@ -208,7 +210,7 @@ def claims(ds: xr.Dataset) -> list[Claim]:
     depth = int(ds["depth"])
     relu = at(at(at(seen, "activation", "relu"), "small", depth), "scale", min)
     log = xr.ufuncs.log(relu["gap"])
-    first, last = log.isel(layer=0), log.isel(layer=depth - 2)
+    first, last = log.isel(matrix=0), log.isel(matrix=depth - 2)
     text = f"r = L = {depth}: least s₁/(ℓ^¼ s₂) of a matrix"
     more = "ln s₁/s₂ of matrix L − 1 less that of the first"
     return out + Claims(needs, "ReLU").rows(
