@@ -1,5 +1,7 @@
 """What happens at one hyperplane, worked out by hand for a single neuron."""
 
+import dataclasses
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -211,24 +213,34 @@ def test_a_plane_is_slid_on_whichever_way_it_points(sign):
 
 def test_a_lone_neuron_follows_hyperbolic_functions_and_linear_moments_to_order_4():
     w, a, drive = np.array([0.3, -0.2]), 0.7, np.array([0.6, 0.8])
-    free = jnp.zeros((1, 0, 2)), jnp.zeros((1, 0, 2))
+    data = sample([[1.0, 0.0]])
+    free = jnp.zeros((1, 0, 2)), jnp.zeros((1, 0, 2)), data
     zero = rows([0.0, 0.0]), rows([0.0])
     ends = []
     for length in (0.2, 0.1):
         moment = rows(drive)[:, None]
         at = Point(rows(w), rows([a]), *zero)
         left = jnp.asarray([length])
-        dw, da = displacement(at, moment, moment, left, *free, False)
+        dw, da = displacement(at, moment, moment, left, *free)
         along = w @ drive
         c, s = np.cosh(length) - 1, np.sinh(length)
         expected = np.append((c * along + s * a) * drive, c * a + s * along)
         ends.append(np.max(np.abs(np.append(dw[0], da[0]) - expected)))
     assert ends[0] < 1e-5
     assert ends[0] / ends[1] == pytest.approx(32, rel=0.2)
+    # A decay multiplies the solution by e^{−μt}.
+    decays = eqx.tree_at(
+        lambda s: s.weight_decay, data, jnp.asarray(0.5), is_leaf=lambda v: v is None
+    )
+    dw, da = displacement(at, moment, moment, left, *free[:2], decays)
+    start = np.append(w, a)
+    expected = np.exp(-0.5 * length) * (start + expected) - start
+    np.testing.assert_allclose(np.append(dw[0], da[0]), expected, atol=1e-6)
     # With a held fixed the velocity is linear in time.
     at = Point(rows(w), rows([a]), *zero)
     left = jnp.asarray([0.2])
-    dw, da = displacement(at, 0 * moment, moment, left, *free, True)
+    frozen = dataclasses.replace(data, is_output_frozen=True)
+    dw, da = displacement(at, 0 * moment, moment, left, *free[:2], frozen)
     np.testing.assert_allclose(dw[0], 0.1 * a * drive, rtol=1e-12)
     assert float(da[0, 0]) == 0
 
