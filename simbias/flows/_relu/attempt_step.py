@@ -95,7 +95,9 @@ def attempt_step(
     tried_again = jnp.maximum(error, _HALVE**integrated.order)
     error = jnp.where(jnp.any(is_undone | end.overshoots), tried_again, error)
     if not sample.is_output_frozen:
-        w, a = _rebalanced(end.w, end.a, neurons, sample, length)
+        decay = sample.weight_decay
+        factor = None if decay is None else jnp.exp(-2 * decay * length)
+        w, a = _rebalanced(end.w, end.a, neurons, factor)
         end = end._replace(w=w, a=a)
 
     trajectory, represented = integrated.trajectory, neurons.represented
@@ -224,12 +226,11 @@ def _rebalanced(
     w: Float[Array, "m e"],
     a: Float[Array, "m k"],
     before: NeuronState,
-    sample: Sample,
-    length: Float[Array, ""],
+    factor: Float[Array, ""] | None = None,
 ) -> tuple[Float[Array, "m e"], Float[Array, "m k"]]:
     """Put |a|² − |w|² of every neuron back to what the flow makes of it.
 
-    The flow keeps it, and a decay μ multiplies it by e^{−2μt}.
+    The flow keeps it, and a decay μ multiplies it by the `factor` e^{−2μt}.
 
     (1 + δ)w and (1 − δ)a, to first order the nearest point with that value.  No sign of
     w·x changes, and a·w only by δ²: nothing that was computed at (w, a) is touched.
@@ -239,8 +240,7 @@ def _rebalanced(
     size = norm_of_rows(w, a)[:, None]
     unit = jnp.where(size > 0, size, 1)
     square = lambda v: jnp.sum((v / unit) ** 2, axis=1, keepdims=True)
-    decay = sample.weight_decay
-    faded = lambda v: v if decay is None else jnp.exp(-2 * decay * length) * v
+    faded = lambda v: v if factor is None else factor * v
     change = square(a) - square(w) - faded(square(before.a) - square(before.w))
     delta = change / 2
     return (1 + delta) * w, (1 - delta) * a

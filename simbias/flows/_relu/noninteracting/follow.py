@@ -104,13 +104,12 @@ def lag_of_growth(
 ) -> Float[Array, ""]:
     """∫ δ dt over a step divided by δ at its end, for δ ∝ e^{2(v − μ)t} − 1."""
     twice = 2 * jnp.max(norm_of_rows(neurons.rates.moment[:, 0]))
-    least = jnp.sqrt(jnp.finfo(length.dtype).eps)
-    if weight_decay is None:
-        stretch = twice * length
-        grows = stretch > least
-    else:
-        stretch = (twice - 2 * weight_decay) * length
-        grows = jnp.abs(stretch) > least
+    if weight_decay is not None:
+        twice = twice - 2 * weight_decay
+    stretch = twice * length
+    # Of either sign, with a decay that is faster than the growth.
+    size = stretch if weight_decay is None else jnp.abs(stretch)
+    grows = size > jnp.sqrt(jnp.finfo(length.dtype).eps)
     stretch = jnp.where(grows, stretch, 1)
     part = length * (1 / stretch - 1 / jnp.expm1(stretch))
     return jnp.where(grows, part, length / 2)
