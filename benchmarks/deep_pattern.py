@@ -48,6 +48,15 @@ def main() -> None:
     for depth in (3,) if options.smallest else (2, 3, 4):
         ds = run(depth, is_small=options.smallest)
         rows += [row(claim) for claim in claims(ds, f"{depth} layers")]
+        by_seed = shares(ds).transpose(METHOD, "seed").round(5)
+        values = zip(
+            by_seed[METHOD].values.tolist(), by_seed.values.tolist(), strict=True
+        )
+        rows += [
+            {"layers": depth, "method": name, "shares_by_seed": of}
+            for name, of in values
+            if name != EXACT
+        ]
     written(options.json, {**machine(), "rows": rows}, a_row_a_line=True)
 
 
@@ -74,14 +83,21 @@ def relative(network: Any, data: Dataset) -> Array:
     return jnp.concatenate(out)
 
 
+def shares(ds: xr.Dataset) -> xr.DataArray:
+    """Share on another side than under the exact flow, without those that slide."""
+    z, exact = ds["z"], ds["z"].sel({METHOD: EXACT})
+    is_known = z.notnull() & exact.notnull() & (abs(exact) > SLIDES)
+    return (np.sign(z) != np.sign(exact)).where(is_known).mean(_entries(z))
+
+
+def _entries(z: xr.DataArray) -> list[Any]:
+    return [dim for dim in z.dims if dim not in (METHOD, "seed")]
+
+
 def claims(ds: xr.Dataset, where: str) -> list[simbias.Claim]:
     """Shares on another side, and how far those that slide are from 0."""
-    z = ds["z"]
-    entry = [dim for dim in z.dims if dim not in (METHOD, "seed")]
-    exact = z.sel({METHOD: EXACT})
-    slides = abs(exact) <= SLIDES
-    is_known = z.notnull() & exact.notnull() & ~slides
-    other = (np.sign(z) != np.sign(exact)).where(is_known).mean(entry)
+    z, other, entry = ds["z"], shares(ds), _entries(ds["z"])
+    slides = abs(z.sel({METHOD: EXACT})) <= SLIDES
     away = abs(z).where(slides).median(entry)
     high, low = (away.sel({METHOD: name}).values for name in OTHERS[2:])
     exponent = np.log(high / low) / math.log(4)
@@ -115,7 +131,7 @@ def row(claim: simbias.Claim) -> dict[str, Any]:
     print(claim.statement, values, claim.verdict, flush=True)
     return {
         "statement": claim.statement,
-        **{k: float(f"{v:.4g}") if v == v else None for k, v in values.items()},
+        **{k: float(f"{v:.4g}") if np.isfinite(v) else None for k, v in values.items()},
         "band": [claim.low, claim.high],
         "verdict": claim.verdict,
     }
