@@ -113,6 +113,7 @@ figure = Panels(
         lambda ds: at(ds, "m", max)["grown"],
         colour="activation",
         spread="each",
+        xlim=(1, None),
         yscale="log",
         ylabel="a = |aᵢ − aⱼ|/2, networks in a channel",
     ),
@@ -120,6 +121,7 @@ figure = Panels(
         lambda ds: at(ds, "m", max)["near"],
         colour="activation",
         spread="each",
+        xlim=(1, None),
         yscale="log",
         ylabel="|wᵢ − wⱼ| / (|wᵢ| + |wⱼ|)",
     ),
@@ -137,7 +139,6 @@ figure = Panels(
     ),
     of=numbers,
     xscale="log",
-    xlim=(1, None),
     names={"activation": NAMES},
 )
 
