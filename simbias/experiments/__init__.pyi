@@ -45,6 +45,7 @@ from .margins import orthogonally_separable as orthogonally_separable
 from .matrix import bias_architectures as bias_architectures
 from .matrix import bias_matrix as bias_matrix
 from .neuron_groups import condensation as condensation
+from .neuron_groups import flat_channels as flat_channels
 from .neuron_groups import xor_clusters as xor_clusters
 from .neuron_groups import xor_four_neurons as xor_four_neurons
 from .order import distributional as distributional

@@ -58,6 +58,7 @@ from .linear.unseen_error import UnseenError as UnseenError
 from .neurons.alignment import Alignment as Alignment
 from .neurons.angular_deviation import AngularDeviation as AngularDeviation
 from .neurons.balancedness import Balancedness as Balancedness
+from .neurons.channel_pair import ChannelPair as ChannelPair
 from .neurons.cosine_histogram import CosineHistogram as CosineHistogram
 from .neurons.dead_neurons import DeadNeurons as DeadNeurons
 from .neurons.feature_overlaps import FeatureOverlaps as FeatureOverlaps
