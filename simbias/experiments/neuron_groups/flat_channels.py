@@ -23,9 +23,11 @@ The exponents, the data and the detector are ours.
 import dataclasses
 from typing import Literal
 
+import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optimistix
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
@@ -35,13 +37,17 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.figures import Curves, Panels
-from simbias.flows.gradient_flow import STIFF, GradientFlow
+from simbias.flows import GradientFlow
 from simbias.losses import half_mse
 from simbias.measures import ChannelPair, TrainLoss
 from simbias.networks import standard
 from simbias.networks.activations import ACTIVATIONS
 
 AXES = ("activation", "m")
+# With tolerances of their own Newton iterations fail, and steps shrink.
+SOLVER = diffrax.Kvaerno5(
+    root_finder=diffrax.with_stepsize_controller_tols(optimistix.Chord)()
+)
 NAMES = {"erf": "erf", "gelu": "GELU", "quadratic": "quadratic"}
 PAPER = "Martinelli et al. (2025), arXiv:2506.14951: “high probability”; band ours"
 OURS = "derived: L = L∞ + κε² in the metric of a; band ours"
@@ -75,9 +81,9 @@ experiment = presets(
         name="flat_channels",
         make=make,
         cell={"activation": tuple(NAMES), "m": (4, 8)},
-        seeds=60,
+        seeds=120,
         shared=("activation", "m"),
-        flow=GradientFlow(STIFF, rtol=1e-7, max_steps=6000),
+        flow=GradientFlow(SOLVER, rtol=1e-6, max_steps=6000),
         loss=half_mse,
         times=log_times(1.0, 1e7, 70),
         measures={"train_loss": TrainLoss(), "pair": ChannelPair()},
@@ -110,18 +116,20 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
 
 figure = Panels(
     Curves(
-        lambda ds: at(ds, "m", max)["grown"],
+        lambda ds: at(ds, "m", min)["grown"],
         colour="activation",
         spread="each",
+        xlim=(1, None),
         yscale="log",
-        ylabel="a = |aᵢ − aⱼ|/2, networks in a channel",
+        ylabel="output weight a",
     ),
     Curves(
-        lambda ds: at(ds, "m", max)["near"],
+        lambda ds: at(ds, "m", min)["near"],
         colour="activation",
         spread="each",
+        xlim=(1, None),
         yscale="log",
-        ylabel="|wᵢ − wⱼ| / (|wᵢ| + |wⱼ|)",
+        ylabel="distance",
     ),
     Curves(
         "share",
@@ -132,12 +140,11 @@ figure = Panels(
         xscale="linear",
         ticks=True,
         xlabel="neurons m",
-        ylabel="share of networks in a channel",
+        ylabel="share in a channel",
         ylim=(-0.03, 1),
     ),
     of=numbers,
     xscale="log",
-    xlim=(1, None),
     names={"activation": NAMES},
 )
 

@@ -187,13 +187,14 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
         first_end.reindex(scale=[v]).isel(scale=0, drop=True) for v in known[:3]
     )
     ratio = (low - mid) / (mid - high)
-    length = second_end - first_end
+    length, end = second_end - first_end, s.isel(time=-1)
+    is_known = end.notnull().all("unit")
     return ds.assign(
         one=one,
         first_end=first_end,
         alone=read(one, first_end),
         pair=read(two, second_end),
-        number=(s.isel(time=-1) > 0.1 * s.isel(time=-1, unit=0)).sum("unit"),
+        number=(end > 0.1 * end.isel(unit=0)).sum("unit").where(is_known),
         degree=2 + np.log(ratio.where(ratio > 0)) / np.log(known[1] / known[0]),
         length=length,
         left=ds["train_loss"] / ds["train_loss"].isel(time=0),
@@ -207,7 +208,7 @@ figure = Panels(
         facet="architecture",
         spread="each",
         xlim=(1, None),
-        ylabel="singular values of the units",
+        ylabel="singular values",
     ),
     Curves(
         lambda ds: at(ds, "scale", min)["left"],
@@ -217,7 +218,7 @@ figure = Panels(
         xlim=(1, None),
         yscale="log",
         ylim=(1e-4, 2),
-        ylabel="train loss / loss at the start",
+        ylabel="relative train loss",
     ),
     Curves(
         "alone",
@@ -228,7 +229,7 @@ figure = Panels(
         spread="none",
         yscale="log",
         xlabel="scale λ",
-        ylabel="d₁ when the loss has fallen by 10 %",
+        ylabel="d₁ at the first drop",
     ),
     Curves(
         "first_end",
@@ -239,7 +240,7 @@ figure = Panels(
         spread="none",
         yscale="log",
         xlabel="scale λ",
-        ylabel="length of the first plateau",
+        ylabel="first plateau",
     ),
     of=numbers,
     xscale="log",
