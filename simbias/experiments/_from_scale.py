@@ -16,7 +16,6 @@ from simbias.core import (
     Status,
 )
 from simbias.flows import ReluFlow, VanishingStart
-from simbias.flows._shared.step_clock import clock
 from simbias.networks import TwoLayer
 
 # A neuron is large above this share of √(Σ|y|/Σ|x|).
@@ -83,10 +82,10 @@ class FromScale(AbstractFlowWrapper):
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
         """One attempted step of the exact flow, or of its limit."""
-        unit = jnp.ones((), clock())
+        unit = jnp.ones((), until.dtype)
         if not self._is_limit:
-            unit = jnp.asarray(-jnp.log(self.size), clock())
-        goal = until.astype(clock()) * unit
+            unit = jnp.asarray(-jnp.log(self.size), until.dtype)
+        goal = until * unit
         inner = self.inner.step(state.memory.inner, data, loss, goal)
         now = jnp.where(inner.time >= goal, until, inner.time / unit)
         now = jnp.where(state.status == Status.RUNNING, now, state.time)

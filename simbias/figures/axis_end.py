@@ -1,7 +1,6 @@
 """The limit of an axis, 0 or ∞, drawn beyond its last value."""
 
 import dataclasses
-from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -35,7 +34,7 @@ class AxisEnd:
     """
 
     values: Reading
-    at: Literal["0", "∞"]
+    at: str
 
     def __post_init__(self):
         if self.at not in ("0", "∞"):

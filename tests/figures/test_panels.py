@@ -122,7 +122,7 @@ def test_the_end_of_an_axis_is_a_level_beyond_it_in_the_colour_of_its_value(scal
 
 def test_an_end_is_0_or_infinity():
     with pytest.raises(BadInput, match="`at` must be"):
-        AxisEnd("limit", "1")  # pyright: ignore[reportArgumentType]
+        AxisEnd("limit", "1")
 
 
 def test_a_curve_is_the_median_over_the_seeds_in_the_colour_of_its_value():

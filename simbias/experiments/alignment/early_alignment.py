@@ -22,7 +22,6 @@ arXiv:2410.02348 (its dependence on n, discussion on OpenReview); constants deri
 """
 
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
@@ -49,7 +48,6 @@ from simbias.experiments.alignment._early_alignment_claims import (
 )
 from simbias.figures import (
     LAW,
-    AxisEnd,
     Curves,
     Drawing,
     Law,
@@ -134,13 +132,6 @@ def _medians(part: xr.Dataset) -> xr.DataArray:
     return xr.concat([left, turned.assign_coords(what=names)], "what")
 
 
-def _limit_of(cosine: float) -> Callable[[xr.Dataset], xr.DataArray]:
-    """The time of the median neuron from λ = 1e-60: that of λ = 0, to rounding."""
-    return lambda part: (
-        part["time"].sel(cosine=cosine, scale=REFERENCE).median(["seed", "neuron"])
-    )
-
-
 def _draw_missing(axes: Axes, part: xr.Dataset) -> None:
     """Shares not aligned; 1/m where every neuron is aligned."""
     is_late = 1 - aligned_before_exit(part)
@@ -181,10 +172,8 @@ figure = Panels(
         ),
     ),
     Curves(
-        lambda part: _medians(_small(part)),
-        of=lambda ds: ds.isel(n=-1, d=0),
-        x=lambda part: _small(part)["scale"],
-        xlabel="initial scale λ",
+        _medians,
+        of=lambda ds: _small(ds).isel(n=-1, d=0),
         colour="m",
         line="what",
         mark="o",
@@ -194,7 +183,6 @@ figure = Panels(
             Law(float(alignment_time(np.array([np.pi / 2]), c, RATE)[0]), line=":")
             for c in COSINES
         ),
-        beyond=tuple(AxisEnd(_limit_of(c), "0") for c in COSINES),
     ),
     Drawing(
         _draw_missing,

@@ -174,7 +174,7 @@ figure = Panels(
         yscale="log",
         laws=(Law(_law_of_risk, "least norm: law of the mean"),),
         # With infinitely many inputs nothing is learned: w = 0, and ‖β*‖ = 1.
-        beyond=(AxisEnd(lambda _: xr.DataArray([1.0, 1.0], dims="of"), "∞"),),
+        beyond=(AxisEnd(lambda _: xr.DataArray(1.0), "∞"),),
     ),
     Curves(
         _least,
