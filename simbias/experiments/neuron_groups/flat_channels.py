@@ -23,11 +23,9 @@ The exponents, the data and the detector are ours.
 import dataclasses
 from typing import Literal
 
-import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optimistix
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
@@ -42,12 +40,9 @@ from simbias.losses import half_mse
 from simbias.measures import ChannelPair, TrainLoss
 from simbias.networks import standard
 from simbias.networks.activations import ACTIVATIONS
+from simbias.numerics.late_times import LATE_TIMES
 
 AXES = ("activation", "m")
-# With tolerances of their own Newton iterations fail, and steps shrink.
-SOLVER = diffrax.Kvaerno5(
-    root_finder=diffrax.with_stepsize_controller_tols(optimistix.Chord)()
-)
 NAMES = {"erf": "erf", "gelu": "GELU", "quadratic": "quadratic"}
 PAPER = "Martinelli et al. (2025), arXiv:2506.14951: “high probability”; band ours"
 OURS = "derived: L = L∞ + κε² in the metric of a; band ours"
@@ -83,7 +78,7 @@ experiment = presets(
         cell={"activation": tuple(NAMES), "m": (4, 8)},
         seeds=120,
         shared=("activation", "m"),
-        flow=GradientFlow(SOLVER, rtol=1e-6, max_steps=6000),
+        flow=GradientFlow(LATE_TIMES, rtol=1e-6, max_steps=6000),
         loss=half_mse,
         times=log_times(1.0, 1e7, 70),
         measures={"train_loss": TrainLoss(), "pair": ChannelPair()},

@@ -105,10 +105,13 @@ def make(
     """
     key_x, key_y, key_net = jax.random.split(key, 3)
     normal = lambda k, *shape: jax.random.normal(k, shape, jnp.float64)
-    size = 0.5 ** jnp.arange(UNITS)
+    size = 0.5 ** jnp.arange(UNITS, dtype=jnp.float64)
     if architecture == "attention":
-        spread = 0.5 ** (jnp.arange(UNITS) / 4)
-        x, slope = spread * normal(key_x, n, 9, UNITS), normal(key_y, n, UNITS)
+        spread = 0.5 ** (jnp.arange(UNITS, dtype=jnp.float64) / 4)
+        x, slope = (
+            spread[None, None] * normal(key_x, n, 9, UNITS),
+            normal(key_y, n, UNITS),
+        )
         label = jnp.einsum("nti,ni->nt", x, slope)
         tokens = jnp.concatenate([x, label[..., None]], axis=2)[:, :-1].reshape(n, -1)
         inputs, y = jnp.concatenate([tokens, x[:, -1]], axis=1), label[:, -1:]
@@ -117,7 +120,7 @@ def make(
         name = "relu" if architecture == "relu_patches" else "identity"
         inputs, out = normal(key_x, n, 4 * d), jnp.linalg.qr(normal(key_y, 4, UNITS))[0]
         kernels = jnp.eye(UNITS, d)
-        teacher = PatchConvolution(kernels, (out * size).T, ACTIVATIONS[name])
+        teacher = PatchConvolution(kernels, (out * size[None]).T, ACTIVATIONS[name])
         y = jax.vmap(teacher)(inputs)
         network = patch_convolution(
             key_net, m=m, q=d, p=4, scale=scale, activation=name
@@ -125,7 +128,7 @@ def make(
     else:
         name = "identity" if architecture == "linear" else architecture
         inputs = normal(key_x, n, d)
-        parts = size * ACTIVATIONS[name](inputs[:, :UNITS])
+        parts = size[None] * ACTIVATIONS[name](inputs[:, :UNITS])
         signs = jnp.array([1.0, -1.0, 1.0]) if name == "relu" else jnp.ones(UNITS)
         mixed = jnp.linalg.qr(normal(key_y, UNITS, UNITS))[0]
         y = parts @ mixed if name == "identity" else (parts @ signs)[:, None]

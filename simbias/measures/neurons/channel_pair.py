@@ -1,18 +1,15 @@
 """The two neurons that are nearest to a channel to infinity."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from simbias.core import AbstractMeasure, Dataset
 from simbias.measures._neurons import incoming, single_output
-from simbias.networks.activations import erf, identity, quadratic
-
-# φ(−z) = −φ(z), and φ(−z) = φ(z): of these w and −w are the same up to the sign of a.
-_ODD = (jnp.tanh, erf, identity)
-_EVEN = (quadratic,)
 
 
 class ChannelPair(AbstractMeasure):
@@ -38,17 +35,24 @@ class ChannelPair(AbstractMeasure):
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " number"]:
         """Of a two-layer network with one output."""
         w, a = incoming(network), single_output(network)
-        activation = network.activation
-        mirror = -1 if any(activation is f for f in _ODD) else 1
+        mirror = _parity(network.activation)
         plain = _pair(w[:, None] - w[None, :], w, a[:, None] - a[None, :])
         plain = _best(plain, _is_above(a) & (a[:, None] * a[None, :] < 0))
-        if not any(activation is f for f in (*_ODD, *_EVEN)):
+        if mirror == 0:
             return plain
         turned = _pair(w[:, None] + w[None, :], w, a[:, None] - mirror * a[None, :])
         unlike = mirror * a[:, None] * a[None, :] < 0
         turned = _best(turned, _is_above(a) & unlike)
         is_plain = jnp.isnan(turned[0]) | (plain[0] <= turned[0])
         return jnp.where(is_plain, plain, turned)
+
+
+def _parity(activation: Callable[[Array], Array]) -> int:
+    """1 if φ(−z) = φ(z), −1 if φ(−z) = −φ(z), else 0; at two places."""
+    with jax.ensure_compile_time_eval():
+        z = jnp.array([0.3, 1.7])
+        up, down = np.asarray(activation(z)), np.asarray(activation(-z))
+    return 1 if np.allclose(up, down) else -1 if np.allclose(up, -down) else 0
 
 
 def _is_above(a: Float[Array, " m"]) -> Bool[Array, "m m"]:
