@@ -207,6 +207,7 @@ def test_neurons_that_may_meet_a_plane_in_the_next_step_are_not_aggregated():
     ("case", "scale", "time", "least"),
     [
         ("noisy", 1e-8, 60.0, 50),
+        ("decay", 1e-8, 60.0, 10),
         pytest.param("duplicates", 1e-4, 100.0, 10, marks=pytest.mark.long),
     ],
 )
@@ -219,7 +220,8 @@ def test_the_flow_by_leaders_is_the_flow(monkeypatch, case, scale, time, least):
         x = x.at[3].set(x[0]).at[4].set(-2 * x[0]).at[5].set(0)
     data = Dataset(x, y, jnp.ones(12), y, jnp.zeros((0, 2)))
     net = balanced(jax.random.key(0), m=400, d=2, scale=scale)
-    led = end(net, data, time)
+    decay = 0.02 if case == "decay" else None
+    led = end(net, data, time, decay)
     sides, sliding = led.memory.neurons.is_above, led.memory.neurons.sliding
     assert activation_classes(sides, sliding).fits
     unit = led.network.w / jnp.linalg.norm(led.network.w, axis=1, keepdims=True)
@@ -229,7 +231,7 @@ def test_the_flow_by_leaders_is_the_flow(monkeypatch, case, scale, time, least):
     assert jnp.mean(is_ray) > 0.3
     assert least < int(led.stats["aggregated"]) < int(led.stats["accepted"])
     monkeypatch.setattr(chooser, "may_be_worth_it", lambda m, q: False)
-    plain = end(net, data, time)
+    plain = end(net, data, time, decay)
     assert plain.memory.neurons.classes is None
     assert int(plain.stats["aggregated"]) == int(plain.stats["by_class"]) == 0
     assert int(led.stats["by_class"]) > 0
@@ -247,12 +249,12 @@ def test_the_flow_by_leaders_is_the_flow(monkeypatch, case, scale, time, least):
     assert jnp.max(jnp.abs(f(led.network) - f(plain.network))) < 10 * RTOL
 
 
-def end(network, data, time):
+def end(network, data, time, decay=None):
     """Compiled anew."""
 
     @eqx.filter_jit
     def flow_on(network, data):
-        flow = ReluFlow(rtol=RTOL)
+        flow = ReluFlow(rtol=RTOL, weight_decay=decay)
         start = flow.init(network, data, half_mse, jax.random.key(0))
         goes_on = lambda s: (s.status == Status.RUNNING) & (s.time < time)
         step = lambda s: flow.step(s, data, half_mse, jnp.asarray(time))
