@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from simbias.core import AbstractMeasure, Dataset
@@ -35,11 +33,9 @@ class ChannelPair(AbstractMeasure):
     def __call__(self, network: Any, data: Dataset) -> Float[Array, " number"]:
         """Of a two-layer network with one output."""
         w, a = incoming(network), single_output(network)
-        mirror = _parity(network.activation)
+        mirror = _parity(network.activation, a.dtype)
         plain = _pair(w[:, None] - w[None, :], w, a[:, None] - a[None, :])
         plain = _best(plain, _is_above(a) & (a[:, None] * a[None, :] < 0))
-        if mirror == 0:
-            return plain
         turned = _pair(w[:, None] + w[None, :], w, a[:, None] - mirror * a[None, :])
         unlike = mirror * a[:, None] * a[None, :] < 0
         turned = _best(turned, _is_above(a) & unlike)
@@ -47,12 +43,12 @@ class ChannelPair(AbstractMeasure):
         return jnp.where(is_plain, plain, turned)
 
 
-def _parity(activation: Callable[[Array], Array]) -> int:
+def _parity(activation: Callable[[Array], Array], dtype: jnp.dtype) -> Float[Array, ""]:
     """1 if φ(−z) = φ(z), −1 if φ(−z) = −φ(z), else 0; at two places."""
-    with jax.ensure_compile_time_eval():
-        z = jnp.array([0.3, 1.7])
-        up, down = np.asarray(activation(z)), np.asarray(activation(-z))
-    return 1 if np.allclose(up, down) else -1 if np.allclose(up, -down) else 0
+    z = jnp.array([0.3, 1.7], dtype)
+    up, down = activation(z), activation(-z)
+    is_odd = jnp.allclose(up, -down)
+    return jnp.where(jnp.allclose(up, down), 1, jnp.where(is_odd, -1, 0)).astype(dtype)
 
 
 def _is_above(a: Float[Array, " m"]) -> Bool[Array, "m m"]:
