@@ -23,6 +23,7 @@ from .interpolation import interpolating_samples as interpolating_samples
 from .interpolation import norm_drift as norm_drift
 from .interpolation import order_of_limits as order_of_limits
 from .interpolation import phase_diagram as phase_diagram
+from .interpolation import sample_influence as sample_influence
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
