@@ -1,7 +1,6 @@
 """What is said of papers, statement by statement, as tables."""
 
 import collections
-import dataclasses
 from typing import Any
 
 from claims_shown import as_text, page_of, tally, value
@@ -54,9 +53,7 @@ def recent(first: str) -> str:
         key = paper.key.replace("_", "-")
         name = f"[{as_text(paper.authors)}](ledger.md#{key}), {paper.source}"
         for statement in paper.statements:
-            said = dataclasses.replace(statement, number=name)
-            rows = _of_statement(said, checks, most=2)
-            lines += [row.replace(as_text(name), name, 1) for row in rows]
+            lines += _of_statement(statement, checks, name, most=2)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -76,14 +73,14 @@ def _of_paper(paper: Paper, checks: StoredChecks) -> list[str]:
     return lines + [
         row
         for statement in (*paper.statements, *paper.beside)
-        for row in _of_statement(statement, checks)
+        for row in _of_statement(statement, checks, as_text(statement.number))
     ]
 
 
 def _of_statement(
-    statement: Statement, checks: StoredChecks, most: int = MOST
+    statement: Statement, checks: StoredChecks, name: str, most: int = MOST
 ) -> list[str]:
-    first = f"| {as_text(statement.number)} | {as_text(statement.says)} |"
+    first = f"| {name} | {as_text(statement.says)} |"
     if statement.missing:
         return [f"{first} **missing** | {as_text(statement.missing)} |"]
     lines = []

@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from simbias.analysis.first_passage import first_passage
+from simbias.errors import BadInput
 
 
 def half_time(values: xr.DataArray, *, dim: str = "time") -> xr.DataArray:
@@ -18,5 +19,7 @@ def half_time(values: xr.DataArray, *, dim: str = "time") -> xr.DataArray:
     Raises:
         ValueError: if there is no such axis, or its coordinate does not increase.
     """
+    if dim not in values.dims:
+        raise BadInput(f"`dim` must be one of {values.dims}, got {dim!r}.")
     logs = xr.ufuncs.log(values.clip(min=1e-300))
     return first_passage(logs.isel({dim: 0}) - logs, float(np.log(2)), dim=dim)

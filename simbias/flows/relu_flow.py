@@ -22,6 +22,7 @@ from simbias.flows._relu.neuron_state import (
     nonunique_at_start,
 )
 from simbias.flows._relu.noninteracting.follow import may_be_noninteracting
+from simbias.flows._relu.refusals import negative_slope, refuse_own_gradient
 from simbias.flows._relu.smooth_step import unknown_stiffness
 from simbias.flows._relu.step_control import first_controller
 from simbias.flows._relu.weights import weights
@@ -30,8 +31,6 @@ from simbias.flows._shared.objective import is_finite, where_status
 from simbias.flows._shared.step_clock import clock
 from simbias.flows._shared.tolerances import relative_tolerance
 from simbias.flows._shared.weight_decay import check_weight_decay, without_zero
-from simbias.introspection.array_network import original_network
-from simbias.network import hook
 from simbias.numerics.conditionals import when
 from simbias.numerics.planes import Planes
 from simbias.validation.values import positive, positive_integer
@@ -190,8 +189,8 @@ class ReluFlow(AbstractFlow):
                     f"Example: {name}.astype(float)."
                 )
         refuse_kinks_of_loss("ReluFlow", loss, data, "")
-        slope = _slope(network)
-        _refuse_own_gradient(network)
+        slope = negative_slope(network)
+        refuse_own_gradient(network)
         w, a = weights(network)
         sample = _sample(network, data, loss, self.weight_decay)
         if self.decouple and not may_be_noninteracting(sample):
@@ -235,7 +234,7 @@ class ReluFlow(AbstractFlow):
         options = Options(
             self.solver,
             rtol,
-            _slope(state.network),
+            negative_slope(state.network),
             self.rows,
             self.max_steps,
             records_events,
@@ -281,37 +280,3 @@ def _sample(
         is_output_frozen=frozen == ("a",),
         weight_decay=weight_decay,
     )
-
-
-def _slope(network: Any) -> float:
-    slope = getattr(network, "negative_slope", None)
-    if slope is None or slope >= 1:
-        name = type(original_network(network)).__name__
-        raise BadInput(
-            "`flow`: relu_flow (ReluFlow) is for two-layer networks with relu or "
-            f"leaky_relu activation, not for this {name}. Use deep_relu_flow "
-            "(DeepReluFlow) for more layers or, without kinks, gradient_flow "
-            "(GradientFlow); on the command line, --flow.name gradient_flow."
-        )
-    return slope
-
-
-def _refuse_own_gradient(network: Any) -> None:
-    """Raise ValueError if training follows anything else than −∇L."""
-    own = [name for name in ("in_training", "on_sample") if hook(network, name)]
-    by_hand = "value_and_gradient"
-    if hook(network, by_hand) and _owner(network, by_hand) is not _owner(
-        network, "negative_slope"
-    ):
-        own.append(by_hand)
-    if own:
-        raise BadInput(
-            "`flow`: relu_flow (ReluFlow) follows −∇L, got a "
-            f"{type(original_network(network)).__name__} with a method `{own[0]}` of "
-            "its own. Use descent (Descent)."
-        )
-
-
-def _owner(network: Any, name: str) -> type | None:
-    """The class that defines an attribute."""
-    return next((kind for kind in type(network).__mro__ if name in vars(kind)), None)

@@ -346,3 +346,13 @@ def test_stewart_interpolates_its_knots_at_uniform_points():
     quantiles = np.quantile(x[:, 0], [0, 0.25, 0.5, 0.75, 1])
     # 5 standard errors of a median of 20,000 uniform points on an interval of length 2.
     np.testing.assert_allclose(quantiles, [-1, -0.5, 0, 0.5, 1], atol=5 / 141)
+
+
+def test_inputs_and_targets_are_a_dataset():
+    x, y = jnp.ones((3, 2)), jnp.arange(3.0)[:, None]
+    data = Dataset(x, y)
+    np.testing.assert_array_equal(data.weight, np.ones(3))
+    np.testing.assert_array_equal(data.mean, y)
+    assert data.features.shape == (0, 2)
+    padded = dataclasses.replace(data, weight=jnp.array([1.0, 1.0, 0.0]))
+    np.testing.assert_array_equal(padded.weight, [1, 1, 0])

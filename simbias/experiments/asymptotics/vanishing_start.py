@@ -29,9 +29,9 @@ from simbias.analysis.slope_along import slope_in_log
 from simbias.claims import Claims, difference_of, median_of, share_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.experiment_presets import presets
-from simbias.experiments._from_scale import FromScale
 from simbias.experiments._noisy_teacher import noisy_teacher
 from simbias.experiments._times import even_times
+from simbias.experiments.asymptotics._from_scale import FromScale
 from simbias.figures import Curves, Law, Panels, Points
 from simbias.losses import half_mse
 from simbias.measures import EffectiveWidth, OutputsAndTargets, TrainRisk

@@ -21,6 +21,7 @@ The exponents, the data and the detector are ours.
 """
 
 import dataclasses
+import functools
 from typing import Literal
 
 import jax
@@ -68,7 +69,7 @@ def make(
     y = (jnp.sin(2 * x[:, 0]) + x[:, 0] * x[:, 1])[:, None]
     network = standard(key_network, m=m, d=2, has_bias=True)
     network = dataclasses.replace(network, activation=ACTIVATIONS[activation])
-    return Dataset(x, y, jnp.ones(n), y, jnp.zeros((0, 2))), network
+    return Dataset(x, y), network
 
 
 experiment = presets(
@@ -109,23 +110,12 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
     )
 
 
+in_channels = functools.partial(
+    Curves, colour="activation", spread="each", xlim=(1, None), yscale="log"
+)
 figure = Panels(
-    Curves(
-        lambda ds: at(ds, "m", min)["grown"],
-        colour="activation",
-        spread="each",
-        xlim=(1, None),
-        yscale="log",
-        ylabel="output weight a",
-    ),
-    Curves(
-        lambda ds: at(ds, "m", min)["near"],
-        colour="activation",
-        spread="each",
-        xlim=(1, None),
-        yscale="log",
-        ylabel="distance",
-    ),
+    in_channels(lambda ds: at(ds, "m", min)["grown"], ylabel="output weight a"),
+    in_channels(lambda ds: at(ds, "m", min)["near"], ylabel="distance"),
     Curves(
         "share",
         x="m",

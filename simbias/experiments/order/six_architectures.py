@@ -22,6 +22,7 @@ Reference: Zhang, Saxe & Latham (2025), arXiv:2512.20607.  Teachers, sizes, meas
 bands are ours.
 """
 
+import functools
 from typing import Any, Literal
 
 import jax
@@ -136,7 +137,7 @@ def make(
         draws = normal(key_net, m, d + k) * jnp.asarray(scale, jnp.float64) / m**0.5
         pair = (draws[:, :d], draws[:, d:].T)
         network = Mlp(pair, (None, None), ACTIVATIONS[name])
-    return Dataset(inputs, y, jnp.ones(n), y, jnp.zeros((0, inputs.shape[1]))), network
+    return Dataset(inputs, y), network
 
 
 experiment = presets(
@@ -204,6 +205,10 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
     )
 
 
+by_architecture = functools.partial(
+    Curves, colour="architecture", first_colour=5, spread="none", yscale="log"
+)
+by_scale = functools.partial(by_architecture, x="scale", mark="o", xlabel="scale λ")
 figure = Panels(
     Curves(
         lambda ds: at(ds, "scale", min)["units"],
@@ -213,38 +218,14 @@ figure = Panels(
         xlim=(1, None),
         ylabel="singular values",
     ),
-    Curves(
+    by_architecture(
         lambda ds: at(ds, "scale", min)["left"],
-        colour="architecture",
-        first_colour=5,
-        spread="none",
         xlim=(1, None),
-        yscale="log",
         ylim=(1e-4, 2),
         ylabel="relative train loss",
     ),
-    Curves(
-        "alone",
-        x="scale",
-        colour="architecture",
-        first_colour=5,
-        mark="o",
-        spread="none",
-        yscale="log",
-        xlabel="scale λ",
-        ylabel="d₁ at the first drop",
-    ),
-    Curves(
-        "first_end",
-        x="scale",
-        colour="architecture",
-        first_colour=5,
-        mark="o",
-        spread="none",
-        yscale="log",
-        xlabel="scale λ",
-        ylabel="first plateau",
-    ),
+    by_scale("alone", ylabel="d₁ at the first drop"),
+    by_scale("first_end", ylabel="first plateau"),
     of=numbers,
     xscale="log",
     names={"architecture": NAMES, "unit": {i: f"s{'₁₂₃₄₅'[i]}" for i in range(5)}},

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from simbias.experiments._from_scale import FromScale
 from simbias.experiments.asymptotics import mean_field, population, vanishing_start
+from simbias.experiments.asymptotics._from_scale import FromScale
 from simbias.flows import GradientFlow, ReluFlow, VanishingStart
 from simbias.losses import half_mse
 from simbias.networks import PopulationStudent, TwoLayer
