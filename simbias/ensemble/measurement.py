@@ -56,7 +56,7 @@ def check_stop(
     if stop is None:
         return
     while isinstance(flow, AbstractFlowWrapper):
-        flow = flow.inner
+        flow = flow.inner_of(network)
     stop.check_flow(flow)
     if type(stop).status is AbstractStop.status:
         value, kind = tried("`stop`", of_original(stop), network, data), "boolean"
