@@ -39,7 +39,7 @@ def test_an_event_behind_crossings_is_where_it_is():
 # A crossing shortly before an event: the correction of the time of the event took it
 # back, its side stayed, and the step after that was rejected at every length.
 def test_a_crossing_that_a_correction_takes_back_stops_nothing():
-    end, values = 1.0, {"n": 20, "scale": 0.2}
+    end, values = 1.0, {"n": 20, "waiting": 5.0}
     by = deep_threshold.experiment("quick")
     cell = make_cell(by.make, values, by.shared)
     data, net = by.make(member_keys(0, cell, 2)[0], **values)
