@@ -90,11 +90,11 @@ experiment = presets(
     Experiment(
         name="deep_threshold",
         make=make,
-        cell={"depth": (2, 3, 4), "n": (10, 20), "waiting": (40.0,), "m": 50},
+        cell={"depth": (2, 3, 4), "n": (10, 20), "waiting": (40.0,), "m": 30},
         seeds=6,
         shared=("depth", "waiting"),
         pad_to=20,
-        flow=DeepReluFlow(rtol=1e-4, max_steps=4000, max_sliding=64),
+        flow=DeepReluFlow(rtol=1e-4, max_steps=4000, max_sliding=96),
         loss=half_mse,
         times=log_times(1.0, END, 20),
         measures={
@@ -114,7 +114,7 @@ experiment = presets(
         "times": log_times(1.0, 30.0, 6),
     },
     paper={
-        "cell": {"n": (10, 20, 40, 80, 160), "waiting": (1.0, 40.0, 160.0)},
+        "cell": {"n": (10, 20, 40, 80, 160), "waiting": (1.0, 40.0, 160.0), "m": 50},
         "flow": DeepReluFlow(rtol=1e-4),
         "seeds": 20,
         "pad_to": 160,
