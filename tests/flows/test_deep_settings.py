@@ -1,13 +1,15 @@
 """Losses, outputs and frozen layers of the exact deep flow; closed forms of sliding."""
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from _deep_problems import distance, euler, flat, flowed, network, sample
+from _deep_problems import advance, distance, euler, flat, flowed, network, sample
 from scipy.integrate import quad
 
 from simbias import losses
 from simbias.core import Status
+from simbias.flows import DeepReluFlow
 from simbias.networks import Mlp
 
 
@@ -100,6 +102,26 @@ def test_a_unit_behind_a_frozen_layer_slides_by_the_closed_form():
     np.testing.assert_allclose(v, [first, -first], rtol=1e-7)
     assert int(after.stats["slides"]) == 1
     assert int(after.stats["releases"]) == 0
+
+
+@pytest.mark.slow
+# A decision had moved a pin by more than the tolerance: every length was rejected.
+def test_a_pin_that_is_off_at_the_beginning_of_a_step_goes_back_to_0():
+    # As above, and the sliding unit is put 1e-5 beside its kink, 1000 times rtol.
+    weights = (np.eye(2), np.array([[1.0, -2.0]]), np.ones((1, 1)))
+    frozen = ("weights.0", "weights.2")
+    net = Mlp(tuple(map(jnp.asarray, weights)), (None,) * 3, frozen=frozen)
+    data = sample(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[4.0], [-4.0]]))
+    state = flowed(net, data, (1.5,))[0]
+    second = lambda s: s.network.weights[1]
+    off = eqx.tree_at(second, state, second(state) + 5e-6)
+    flow, until = DeepReluFlow(rtol=jnp.asarray(1e-8)), jnp.asarray(3.0)
+    after = advance(flow, off, data, losses.half_mse, until)
+    assert after.status == Status.RUNNING
+    v = np.asarray(second(after))[0]
+    assert abs(v.sum()) < 1e-12
+    first = 4 - 2 * np.exp(-(3.0 - 2 * np.log(1.5)) / 4)
+    np.testing.assert_allclose(v, [first, -first], rtol=2e-6)
 
 
 @pytest.mark.slow
