@@ -9,6 +9,7 @@ from .alignment import three_points as three_points
 from .asymptotics import mean_field as mean_field
 from .asymptotics import one_pass as one_pass
 from .asymptotics import population as population
+from .asymptotics import staircase as staircase
 from .asymptotics import vanishing_start as vanishing_start
 from .boolean import cantor as cantor
 from .boolean import parity as parity
