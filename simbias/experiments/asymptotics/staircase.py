@@ -61,7 +61,7 @@ experiment = presets(
             "m": 20,
             "points": 1,
         },
-        seeds=30,
+        seeds=80,
         flow=FromScale(),
         loss=half_mse,
         times=even_times(END, 240),
@@ -92,7 +92,7 @@ def staircases(ds: xr.Dataset) -> xr.Dataset:
     mass = abs(a) * norm
     small, large = (record(mass, steps[k]) for k in ("before", "after"))
     grows = (large > 0.01 * large.sum("neuron")) & (large > 10 * small)
-    who = large.where(grows, -1.0).argmax("neuron")
+    who = xr.where(grows, large, -1.0).argmax("neuron")
     one = lambda v: v.isel(neuron=who).where(grows.any("neuron"))
     return steps.assign(
         leaves=one(ds["left_time"].rename(event="neuron")),
@@ -137,7 +137,7 @@ def shares(ds: xr.Dataset) -> xr.Dataset:
 
 KINDS = {
     "has_count": "number of plateaus",
-    "agrees": "and their losses",
+    "agrees": "plateaus and losses",
     "has_neurons": "escaping neurons",
     "has_widths": "numbers of directions",
 }
@@ -158,7 +158,7 @@ figure = Panels(
         first_colour=7,
         mark="o",
         xscale="log",
-        ylabel="share that is as in the limit",
+        ylabel="share as in the limit",
     ),
     Curves(
         "late",
@@ -169,7 +169,7 @@ figure = Panels(
         mark="o",
         xscale="log",
         yscale="log",
-        ylabel="delay of an escape, in s",
+        ylabel="|s − s₀| of an escape",
     ),
     xlabel="ln(1/λ)",
     names={SCALE: "λ", "kind": KINDS, "step": "escape"},
