@@ -14,8 +14,9 @@ such times are lower bounds.
 
 Derived, for a kernel K that is nearly constant in time and n ≪ d²: linear functions
 have eigenvalues of K/n that do not depend on n, what is beyond them has μ/n, with
-μ ≈ λ²d²/4.  So τ_mem = n ln 2/(2μ).  The noise that is fitted adds about σ²(n/d²)(μt/n)² to an excess
-risk of about σ²d/n.  So τ_over ∝ d^(3/2)/μ: later than τ_gen, but not ∝ n.
+μ ≈ λ²d²/4.  So τ_mem = n ln 2/(2μ).  The noise that is fitted adds about
+σ²(n/d²)(μt/n)² to an excess risk of about σ²d/n.  So τ_over ∝ d^(3/2)/μ: later than
+τ_gen, but not ∝ n.
 
 Predictions, before any run (λ = 1, m = 100, σ = ½ unless another is named):
     n        exponents: τ_gen 0 ± 0.2, τ_mem 1 ± 0.2, τ_over below 0.5
