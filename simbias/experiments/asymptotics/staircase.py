@@ -27,6 +27,8 @@ there for diagonal linear networks; the rules for ReLU are derived in
 docs/vanishing_start.md.
 """
 
+import functools
+
 import numpy as np
 import xarray as xr
 
@@ -88,7 +90,7 @@ def staircases(ds: xr.Dataset) -> xr.Dataset:
     steps = loss_steps(ds["train_risk"].where(is_finished(ds)), most=6)
     record = lambda v, i: v.isel(time=i.fillna(0).astype(int)).where(i.notnull())
     w, a = ds["weights"].isel(weight=slice(-1)), ds["weights"].isel(weight=-1)
-    norm = np.sqrt((w**2).sum("weight"))
+    norm = (w**2).sum("weight") ** 0.5
     mass = abs(a) * norm
     small, large = (record(mass, steps[k]) for k in ("before", "after"))
     grows = (large > 0.01 * large.sum("neuron")) & (large > 10 * small)
@@ -141,6 +143,7 @@ KINDS = {
     "has_neurons": "escaping neurons",
     "has_widths": "numbers of directions",
 }
+_along = functools.partial(Curves, of=shares, x="unit", mark="o", xscale="log")
 figure = Panels(
     Curves(
         lambda ds: ds["train_risk"] / ds["train_risk"].isel(time=0),
@@ -150,26 +153,13 @@ figure = Panels(
         ylabel="train loss over the first",
         xlabel="s = t / ln(1/λ)",
     ),
-    Curves(
-        "share",
-        of=shares,
-        x="unit",
-        colour="kind",
-        first_colour=7,
-        mark="o",
-        xscale="log",
-        ylabel="share as in the limit",
-    ),
-    Curves(
+    _along("share", colour="kind", first_colour=7, ylabel="share as in the limit"),
+    _along(
         "late",
-        of=shares,
-        x="unit",
         colour="step",
         first_colour=11,
-        mark="o",
-        xscale="log",
-        yscale="log",
         ylabel="|s − s₀| of an escape",
+        yscale="log",
     ),
     xlabel="ln(1/λ)",
     names={SCALE: "λ", "kind": KINDS, "step": "escape"},
