@@ -244,6 +244,8 @@ LONGEST = (
     "threshold-large",
     "threshold-sgd",
     "threshold_scaling",
+    "times_of_memorisation",
+    "times_of_memorisation-centred",
     "unseen_entry",
     "vanishing_start",
     "xor_clusters",
@@ -333,6 +335,8 @@ FEW_SEEDS = (
     "threshold-large",
     "threshold-sgd",
     "threshold_scaling",
+    "times_of_memorisation",
+    "times_of_memorisation-centred",
     "vanishing_start",
 )
 

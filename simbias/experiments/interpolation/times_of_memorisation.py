@@ -57,6 +57,7 @@ from simbias.figures import Curves, Panels
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import ExcessRisk, TrainRisk
+from simbias.networks import TwoLayer
 from simbias.results import is_finished
 from simbias.stops import TrainRiskBelow
 
@@ -103,6 +104,7 @@ def make(
         key, n=n, d=d, m=m, sigma=sigma, scale=scale, n_test=n_test
     )
     if is_centred:
+        assert isinstance(network, TwoLayer)
         w, a = network.w[: m // 2], network.a[: m // 2]
         both = jnp.concatenate([w, w]), jnp.concatenate([a, -a])
         network = dataclasses.replace(network, w=both[0], a=both[1])
@@ -153,12 +155,13 @@ def numbers(ds: xr.Dataset) -> xr.Dataset:
         "mem": first_passage(train, 0.0),
         "over": first_passage(excess.where(is_later), np.log(1.2)),
     }
-    return ds.assign(
+    values = {
         **times,
-        bound=times["mem"].fillna(ds["time"][-1]).where(known),
-        rises=times["over"].notnull().where(known).astype(float),
-        is_fitted=times["mem"].notnull().where(known).astype(float),
-    )
+        "bound": times["mem"].fillna(ds["time"][-1]).where(known & (sigma > 0)),
+        "rises": times["over"].notnull().where(known).astype(float),
+        "is_fitted": times["mem"].notnull().where(known).astype(float),
+    }
+    return ds.assign(values)
 
 
 KINDS = {"gen": "τ_gen", "mem": "τ_mem", "over": "τ_over"}
