@@ -9,6 +9,7 @@ from .alignment import three_points as three_points
 from .asymptotics import mean_field as mean_field
 from .asymptotics import one_pass as one_pass
 from .asymptotics import population as population
+from .asymptotics import staircase as staircase
 from .asymptotics import vanishing_start as vanishing_start
 from .boolean import cantor as cantor
 from .boolean import parity as parity
@@ -27,6 +28,7 @@ from .interpolation import sample_influence as sample_influence
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
+from .interpolation import times_of_memorisation as times_of_memorisation
 from .layers import first_filters as first_filters
 from .layers import layer_resets as layer_resets
 from .layers import layer_similarity as layer_similarity

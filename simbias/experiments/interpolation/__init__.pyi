@@ -6,3 +6,4 @@ from . import sample_influence as sample_influence
 from . import spurious_minimum as spurious_minimum
 from . import threshold as threshold
 from . import threshold_scaling as threshold_scaling
+from . import times_of_memorisation as times_of_memorisation
