@@ -185,3 +185,10 @@ class AbstractFlowWrapper(AbstractFlow):
     def step_equations(self, state: FlowState) -> int | None:
         """Those of `inner`."""
         return self.inner.step_equations(state)
+
+
+def innermost(flow: AbstractFlow) -> AbstractFlow:
+    """The flow that wrappers hold."""
+    while isinstance(flow, AbstractFlowWrapper):
+        flow = flow.inner
+    return flow
