@@ -1,4 +1,4 @@
-"""Activation patterns of a sample, and the largest pull on a neuron of any direction."""
+"""Activation patterns of a sample, and the largest pull on a neuron in each."""
 
 import itertools
 import math
@@ -65,7 +65,7 @@ def _signs(planes: Float[np.ndarray, "p e"]) -> Bool[np.ndarray, "s p"]:
 def _of_lines(
     planes: Float[np.ndarray, "p k"], rank: int
 ) -> Bool[np.ndarray, "s p"] | None:
-    """Signs next to the lines in which rank − 1 planes meet; None if more meet there."""
+    """Signs next to lines in which rank − 1 planes meet; None if more planes do."""
     out = []
     resolved = list(itertools.product((False, True), repeat=rank - 1))
     for chosen in itertools.combinations(range(len(planes)), rank - 1):

@@ -122,7 +122,7 @@ def _fitted(
     multiplier, _ = scipy.optimize.nnls(matrix, target)
     size = multiplier / (target - matrix @ multiplier)[-1]
     v = size[:, None] * w
-    rows = np.concatenate([x @ w.T > 0, s[:, None] > 0], axis=1)
+    rows = np.concatenate([w @ x.T > 0, s[:, None] > 0], axis=1)
     _, kind = np.unique(rows, axis=0, return_inverse=True)
     total = np.zeros((kind.max() + 1, x.shape[1]))
     np.add.at(total, kind.ravel(), v)
