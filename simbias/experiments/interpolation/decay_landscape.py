@@ -129,6 +129,7 @@ def _panel(scale: float) -> Estimates:
         xlabel="m/2ⁿ",
         xscale="log",
         ylim=(-0.05, 1.05),
+        ylabel="share of spurious limits",
         title=f"λ = {scale:g}",
     )
 
@@ -136,7 +137,6 @@ def _panel(scale: float) -> Estimates:
 figure = Panels(
     *(_panel(scale) for scale in (SMALL, MIDDLE)),
     of=seen,
-    ylabel="share of spurious limits",
 )
 
 
