@@ -127,9 +127,9 @@ def _panel(scale: float) -> Estimates:
         colour="n",
         laws=(law,),
         xlabel="m/2ⁿ",
-        xscale="log",
+        xscale={"value": "log", "base": 2},
         ylim=(-0.05, 1.05),
-        ylabel="share of spurious limits",
+        ylabel="spurious limits, share",
         title=f"λ = {scale:g}",
     )
 

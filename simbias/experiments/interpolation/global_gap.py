@@ -103,9 +103,9 @@ def _panel(scale: float) -> Estimates:
         is_joined=True,
         beside=0.03,
         xlabel="neurons m",
-        xscale="log",
+        xscale={"value": "log", "base": 2},
         ylim=(-0.05, 1.05),
-        ylabel="share of spurious limits",
+        ylabel="spurious limits, share",
         title=f"λ = {scale:g}",
     )
 
@@ -117,7 +117,7 @@ figure = Panels(
         lambda ds: at(ds["gap"], "scale", SMALL).clip(1e-12),
         x="m",
         colour=DECAY,
-        xscale="log",
+        xscale={"value": "log", "base": 2},
         yscale="log",
         xlabel="neurons m",
         ylabel="relative gap",
