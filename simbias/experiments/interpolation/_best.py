@@ -1,5 +1,7 @@
 """How far networks with weight decay end from the best network of any width."""
 
+import json
+
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
@@ -35,12 +37,11 @@ def gaps(ds: xr.Dataset, experiment: Experiment, axes: tuple[str, ...]) -> xr.Da
     above 1e-4, `known` whether the limit is proven.
 
     Args:
-        ds: a result with `train_loss` and `norm`, one value of `flow.weight_decay` or
-            several.
+        ds: a result with `train_loss` and `norm`.
         experiment: the one with its `make`.
         axes: on which the sample depends, beside seeds.
     """
-    decay = ds[DECAY]
+    decay = _decays(ds)
     others = {k: 0 for k in ds["status"].dims if k not in (*axes, "seed")}
     one = ds.isel(others)
     wanted = xr.ones_like(one["status"], bool)
@@ -65,3 +66,10 @@ def gaps(ds: xr.Dataset, experiment: Experiment, axes: tuple[str, ...]) -> xr.Da
             "known": is_known.astype(float).where(has_run),
         }
     )
+
+
+def _decays(ds: xr.Dataset) -> xr.DataArray:
+    """Every μ of a result, or the one of its flow."""
+    if DECAY in ds.coords:
+        return ds[DECAY]
+    return xr.DataArray(json.loads(ds.attrs["configuration"])["flow"]["weight_decay"])
