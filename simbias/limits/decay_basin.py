@@ -63,6 +63,8 @@ from simbias.numerics.precision import matmul
 
 # Numbers in one row of H̃, and the groups there is room for: kept ones at least, all.
 _ROW, _LEAST, _ROOM = 96, 4, 512
+# Share of the largest ‖θ‖² below which a group is no kept one.
+_LOST = 1e-6
 # An eigenvalue is known to this share of the sum of all.
 _NOISE = 1e-13
 
@@ -118,7 +120,8 @@ def decay_basin(
     of = classes(
         neurons, sample, room, e, is_by_sign=True, residual=r, is_by_force=True
     )
-    group = _groups(of, neurons, x, r, decay, room)
+    start = sample.loss(jnp.zeros_like(sample.y), sample.y, sample.weight)
+    group = _groups(of, neurons, x, r, decay, room, 2 * start / decay)
     lightest, slope, is_enough = _bent(of, group, x, curvature, decay)
 
     moving = jnp.sum(group.sizes)
@@ -162,7 +165,6 @@ def decay_basin(
     is_fine &= of.is_sound
 
     dead = jnp.sum(jnp.where(of.is_moved[:, None], 0, w**2 + a[:, None] ** 2))
-    start = sample.loss(jnp.zeros_like(sample.y), sample.y, sample.weight)
     unit = jnp.where(jnp.any(group.is_kept), moving + dead, 2 * start / decay)
     known = of.is_enough & is_enough & is_convex & jnp.all(stays)
     if neurons.is_output_frozen:
@@ -181,6 +183,7 @@ def _groups(
     r: Float[Array, " n"],
     decay: Float[Array, ""],
     room: int,
+    most: Float[Array, ""],
 ) -> _Groups:
     w, a = neurons.w, neurons.a
 
@@ -199,7 +202,7 @@ def _groups(
     # In the limit the share of a fading group is 0, and the gap of a kept one.
     share = sizes / jnp.where(jnp.sum(sizes) > 0, jnp.sum(sizes), 1)
     is_kept = of.is_class & ~is_idle & (jnp.abs(1 - strength / decay) < share)
-    is_kept &= length > 0
+    is_kept &= (length > 0) & (sizes > _LOST * most)
     gradient = decay * sign[:, None] * unit - force
     along = jnp.sum(w * unit[of.kind], axis=1)
     across = w - along[:, None] * unit[of.kind]

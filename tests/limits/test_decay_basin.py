@@ -42,6 +42,7 @@ def objective(net, data, decay):
 ONE = ([[2.0]], [1.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [1.0, 0.3])
 def test_soft_thresholding_is_the_limit_of_one_neuron_and_of_two_copies(share):
     with simbias.exact_numerics():
@@ -56,6 +57,7 @@ def test_soft_thresholding_is_the_limit_of_one_neuron_and_of_two_copies(share):
     assert 1e-3 <= float(near.distance) < 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("decay", "is_known"), [(0.5, False), (1.99, False), (2.5, True)]
 )
@@ -67,6 +69,7 @@ def test_the_origin_is_a_saddle_until_the_decay_is_the_largest_force(decay, is_k
         assert float(found.distance) < 1e-3
 
 
+@pytest.mark.slow
 def test_a_neuron_at_rest_at_a_saddle_of_the_others_is_known():
     """Two orthogonal samples: one is fitted, its fellow's neurons are all dead."""
     with simbias.exact_numerics():
@@ -84,6 +87,7 @@ def test_a_neuron_at_rest_at_a_saddle_of_the_others_is_known():
     assert not bool(grows.is_known)
 
 
+@pytest.mark.slow
 def test_neurons_without_a_force_must_be_small():
     with simbias.exact_numerics():
         size = np.sqrt((1 - 0.5 / 2) / 2)
@@ -95,6 +99,7 @@ def test_neurons_without_a_force_must_be_small():
     assert float(found[0].distance) > 0.1 > 1e-3 > float(found[1].distance)
 
 
+@pytest.mark.slow
 def test_output_weights_that_are_not_trained_are_not_known():
     with simbias.exact_numerics():
         size = np.sqrt((1 - 0.5 / 2) / 2)
