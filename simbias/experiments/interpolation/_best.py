@@ -26,7 +26,9 @@ def first_neurons(
     So networks of several widths share a program, and the first neurons a start.
     """
     full = balanced(key, m=width, d=d, scale=width**0.5)
-    factor = jnp.where(jnp.arange(width) < m, scale / jnp.sqrt(m), 0.0)[:, None]
+    count = jnp.asarray(m, jnp.float64)
+    is_some = jnp.arange(width, dtype=jnp.float64) < count
+    factor = jnp.where(is_some, scale / jnp.sqrt(count), 0.0)[:, None]
     return TwoLayer(full.w * factor, full.a * factor)
 
 

@@ -75,7 +75,7 @@ def make(
     y = jax.random.uniform(key_y, (d, 1), jnp.float64, 0.5, 1.5)
     is_sample = (jnp.arange(d) < n).astype(jnp.float64)
     x = d**0.5 * jnp.eye(d, dtype=jnp.float64)
-    m = jnp.round(ratio * 2.0**n)
+    m = jnp.round(ratio * 2.0 ** jnp.asarray(n, jnp.float64))
     network = first_neurons(key_network, m=m, width=width, d=d, scale=scale)
     return Dataset(x, y, is_sample, y), network
 
