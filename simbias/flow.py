@@ -189,3 +189,10 @@ class AbstractFlowWrapper(AbstractFlow):
     def step_equations(self, state: FlowState) -> int | None:
         """Those of the other flow."""
         return self.inner_of(state.network).step_equations(state)
+
+
+def innermost(flow: AbstractFlow, network: Any) -> AbstractFlow:
+    """The flow of a network that wrappers hold."""
+    while isinstance(flow, AbstractFlowWrapper):
+        flow = flow.inner_of(network)
+    return flow

@@ -9,13 +9,13 @@ import numpy as np
 
 from simbias.core import (
     AbstractFlow,
-    AbstractFlowWrapper,
     AbstractStop,
     Loss,
     Measure,
 )
 from simbias.ensemble.lane import of_original
 from simbias.errors import BadInput
+from simbias.flow import innermost
 from simbias.introspection.array_network import original_network
 from simbias.validation.experiment import RESERVED
 
@@ -55,9 +55,9 @@ def check_stop(
     """
     if stop is None:
         return
-    while isinstance(flow, AbstractFlowWrapper):
-        flow = flow.inner_of(network)
+    flow = innermost(flow, network)
     stop.check_flow(flow)
+    stop = stop.of_flow(flow)
     if type(stop).status is AbstractStop.status:
         value, kind = tried("`stop`", of_original(stop), network, data), "boolean"
         is_right = lambda dtype: dtype == jnp.bool_

@@ -20,6 +20,8 @@ from .deep import deep_escape as deep_escape
 from .deep import deep_low_rank as deep_low_rank
 from .deep import deep_threshold as deep_threshold
 from .deep import sliding_share as sliding_share
+from .interpolation import decay_landscape as decay_landscape
+from .interpolation import global_gap as global_gap
 from .interpolation import interpolating_samples as interpolating_samples
 from .interpolation import norm_drift as norm_drift
 from .interpolation import order_of_limits as order_of_limits

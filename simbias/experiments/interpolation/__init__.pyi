@@ -1,3 +1,5 @@
+from . import decay_landscape as decay_landscape
+from . import global_gap as global_gap
 from . import interpolating_samples as interpolating_samples
 from . import norm_drift as norm_drift
 from . import order_of_limits as order_of_limits
