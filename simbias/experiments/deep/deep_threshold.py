@@ -16,6 +16,9 @@ Reference: Boursier & Flammarion (2024), arXiv:2410.02348, prove the threshold f
 layers.  The question for more layers, and all sizes, are ours.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,7 +31,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.figures import Curves, Law, Panels
+from simbias.figures import Curves, Law, Panels, Points
 from simbias.flows import DeepReluFlow
 from simbias.losses import half_mse
 from simbias.measures import (
@@ -124,45 +127,38 @@ experiment = presets(
 
 
 def numbers(ds: xr.Dataset) -> xr.Dataset:
-    """Final values for the claims; errors over σ²."""
+    """Final values for the claims, and errors over σ² in time."""
     last, variance = ds.isel(time=-1), ds["sigma"] ** 2
     is_fitted = last["train_risk"] < INTERPOLATED * variance
     return ds.assign(
-        train=last["train_risk"] / variance,
-        test=last["test_risk"] / variance,
         gap=last["two_group_gap"] / variance,
+        error=ds["train_risk"] / variance,
+        excess=ds["two_group_gap"] / variance,
         fitted=is_fitted.astype(float).where(is_finished(ds)),
         first=ds["stable_rank"].isel(layer=0),
     )
 
 
-def _curves(
-    values: str, ylabel: str, law: float | int | None, *, yscale: str
-) -> Curves:
-    return Curves(
-        values,
-        colour="depth",
-        line="waiting",
-        mark="o",
-        spread="none",
-        ticks=True,
-        ylabel=ylabel,
-        yscale=yscale,
-        laws=() if law is None else (Law(law),),
-    )
+def _largest(name: str) -> Callable[[xr.Dataset], xr.DataArray]:
+    """A number at the largest n and the largest T."""
+    return lambda ds: at(at(ds[name], "n", max), "waiting", max)
 
 
+_in_time = partial(Curves, colour="depth", xlabel="time", xscale="log", xlim=(5, None))
+_at_end = partial(Points, x="depth", is_joined=False, xlabel="layers")
 figure = Panels(
-    _curves("train", "train error over σ²", None, yscale="linear"),
-    _curves("gap", "train error − two regressions, over σ²", 0, yscale="linear"),
-    _curves("test", "test error over σ²", 1, yscale="log"),
-    _curves("first", "stable rank of the first layer", 1, yscale="linear"),
+    _in_time(_largest("error"), ylabel="train error over σ²", yscale="log"),
+    _in_time(
+        _largest("excess"),
+        ylabel="train error − two regressions, over σ²",
+        ylim=(-1, 4),
+        laws=(Law(0),),
+    ),
+    _at_end(_largest("gap"), ylabel="at the end, over σ²", laws=(Law(0),)),
+    _at_end(_largest("first"), ylabel="stable rank of the first layer"),
     of=numbers,
     across=2,
-    x="n",
-    xscale="log",
-    xlabel="samples n",
-    names={"depth": "layers", "waiting": "T"},
+    names={"depth": "layers"},
 )
 
 
