@@ -16,6 +16,9 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.networks.activations import LeakyRelu, gelu
 from simbias.networks.two_layer import TwoLayer
 
+# Its operations one by one take longer to compile than all together.
+sampled = eqx.filter_jit(extended_sample)
+
 # Weights of this size change no residual: r = −y/n to 12 digits, every neuron is alone.
 TINY = 1e-6
 
@@ -46,6 +49,11 @@ def network(w, a, slope=0.0):
 
 
 @eqx.filter_jit
+def begin(flow, net, data, loss=losses.half_mse):
+    return flow.init(net, data, loss, jax.random.key(0))
+
+
+@eqx.filter_jit
 def advance(flow, state, data, loss, until):
     running = lambda s: (s.status == Status.RUNNING) & (s.time < until)
     return jax.lax.while_loop(running, lambda s: flow.step(s, data, loss, until), state)
@@ -53,7 +61,7 @@ def advance(flow, state, data, loss, until):
 
 def flowed(net, data, time, loss=losses.half_mse, rtol=1e-7, max_steps=3000, **options):
     flow = ReluFlow(rtol=jnp.asarray(rtol), max_steps=max_steps, **options)
-    state = flow.init(net, data, loss, jax.random.key(0))
+    state = begin(flow, net, data, loss)
     return advance(flow, state, data, loss, jnp.asarray(float(time)))
 
 
@@ -263,7 +271,7 @@ def test_balance_is_conserved_and_the_loss_never_rises(loss):
     slope = 0.1 if loss is losses.logistic else 0.0
     data, net, rtol = sample(x, y), network(w, a, slope), 1e-4
     flow = ReluFlow(rtol=jnp.asarray(rtol), max_steps=3000)
-    state = flow.init(net, data, loss, jax.random.key(0))
+    state = begin(flow, net, data, loss)
     values = []
     for time in np.linspace(1.0, 30.0, 30):
         state = advance(flow, state, data, loss, jnp.asarray(time))
@@ -324,7 +332,7 @@ def test_a_stop_on_the_way_lands_on_it_and_costs_little():
     x, y, w, a = random_problem(6)
     flow = ReluFlow(rtol=jnp.asarray(1e-6), max_steps=3000)
     data = sample(x, y)
-    state = flow.init(network(w, a), data, losses.half_mse, jax.random.key(0))
+    state = begin(flow, network(w, a), data)
     for time in (2.345, 2.346, 8.0):
         state = advance(flow, state, data, losses.half_mse, jnp.asarray(time))
         assert float(state.time) == time
@@ -538,7 +546,7 @@ def test_no_attempt_is_kept_that_crosses_a_plane_and_ends_before_it():
     x, y, w, a = random_problem(32)
     data, net = sample(x, y), network(w, a)
     before = flowed(net, data, 12.0, rtol=1e-3).memory.neurons
-    planes = extended_sample(data, losses.half_mse, has_bias=False)
+    planes = sampled(data, losses.half_mse, has_bias=False)
     method = Options(
         diffrax.Tsit5(), jnp.asarray(0.1), 0.0, 16, 1, records_events=False
     )
