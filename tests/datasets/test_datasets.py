@@ -33,15 +33,10 @@ def bare(law):
     return inspect.unwrap(law)
 
 
-def program(law, **sizes):
-    """A law in one program, traced anew: its operations one by one compile longer."""
-    return jax.jit(lambda key: law(key, **sizes))
-
-
 @functools.cache
 def draw(law, **sizes):
     """The sample of one key, drawn once for all tests that look at it."""
-    return program(law, **sizes)(KEY)
+    return law(KEY, **sizes)
 
 
 def leaves_equal(a, b):
@@ -79,7 +74,7 @@ def test_a_sample_is_finite_float64_of_agreeing_shapes_and_not_padded(law):
 
 @every_law
 def test_a_law_is_a_pure_function_of_its_key(law):
-    assert leaves_equal(draw(law), program(law)(KEY))
+    assert leaves_equal(draw(law), law(KEY))
 
 
 # They ask whether they are traced; of the others this one.
@@ -95,7 +90,7 @@ ASKING = ("images", "moment_pairs", "slabs", "gaussian_teacher")
     ],
 )
 def test_a_law_draws_the_same_sample_traced_or_not(law):
-    traced, plain = draw(law), law(KEY)
+    traced, plain = jax.jit(law)(KEY), draw(law)
     for a, b in zip(jax.tree.leaves(traced), jax.tree.leaves(plain), strict=True):
         # A compiled program may fuse a product and a sum: a few ulp.
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
@@ -104,7 +99,7 @@ def test_a_law_draws_the_same_sample_traced_or_not(law):
 @every_law
 def test_two_samples_of_a_random_law_differ(law):
     fixed = {hinted, orthogonal_toy, three_points}
-    other = program(law)(jax.random.key(1))
+    other = law(jax.random.key(1))
     assert leaves_equal(draw(law), other) == (law in fixed)
 
 

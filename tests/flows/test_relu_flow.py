@@ -49,11 +49,6 @@ def network(w, a, slope=0.0):
 
 
 @eqx.filter_jit
-def begin(flow, net, data, loss=losses.half_mse):
-    return flow.init(net, data, loss, jax.random.key(0))
-
-
-@eqx.filter_jit
 def advance(flow, state, data, loss, until):
     running = lambda s: (s.status == Status.RUNNING) & (s.time < until)
     return jax.lax.while_loop(running, lambda s: flow.step(s, data, loss, until), state)
@@ -61,7 +56,7 @@ def advance(flow, state, data, loss, until):
 
 def flowed(net, data, time, loss=losses.half_mse, rtol=1e-7, max_steps=3000, **options):
     flow = ReluFlow(rtol=jnp.asarray(rtol), max_steps=max_steps, **options)
-    state = begin(flow, net, data, loss)
+    state = flow.init(net, data, loss, jax.random.key(0))
     return advance(flow, state, data, loss, jnp.asarray(float(time)))
 
 
@@ -271,7 +266,7 @@ def test_balance_is_conserved_and_the_loss_never_rises(loss):
     slope = 0.1 if loss is losses.logistic else 0.0
     data, net, rtol = sample(x, y), network(w, a, slope), 1e-4
     flow = ReluFlow(rtol=jnp.asarray(rtol), max_steps=3000)
-    state = begin(flow, net, data, loss)
+    state = flow.init(net, data, loss, jax.random.key(0))
     values = []
     for time in np.linspace(1.0, 30.0, 30):
         state = advance(flow, state, data, loss, jnp.asarray(time))
@@ -332,7 +327,7 @@ def test_a_stop_on_the_way_lands_on_it_and_costs_little():
     x, y, w, a = random_problem(6)
     flow = ReluFlow(rtol=jnp.asarray(1e-6), max_steps=3000)
     data = sample(x, y)
-    state = begin(flow, network(w, a), data)
+    state = flow.init(network(w, a), data, losses.half_mse, jax.random.key(0))
     for time in (2.345, 2.346, 8.0):
         state = advance(flow, state, data, losses.half_mse, jnp.asarray(time))
         assert float(state.time) == time
