@@ -28,7 +28,7 @@ import simbias
 from simbias.analysis.threshold import threshold
 from simbias.experiments import threshold as experiment_file
 
-seeds = 3 if "SIMBIAS_QUICK" in os.environ else 16  # few, for a test
+seeds = 4 if "SIMBIAS_QUICK" in os.environ else 16  # few, for a test
 experiment = experiment_file.experiment("smoke", n=(8, 20, 60), seeds=seeds, pad_to=64)
 experiment
 
