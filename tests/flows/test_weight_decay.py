@@ -18,15 +18,15 @@ KINDS = (GradientFlow, ReluFlow, DeepReluFlow)
 
 
 @eqx.filter_jit
-def _advance(flow, state, data, until):
+def _flowed(flow, net, data, until):
+    state = flow.init(net, data, losses.half_mse, jax.random.key(0))
     running = lambda s: (s.status == Status.RUNNING) & (s.time < until)
     step = lambda s: flow.step(s, data, losses.half_mse, until)
     return jax.lax.while_loop(running, step, state)
 
 
 def flowed(flow, net, data, time):
-    state = flow.init(net, data, losses.half_mse, jax.random.key(0))
-    return _advance(flow, state, data, jnp.asarray(float(time)))
+    return _flowed(flow, net, data, jnp.asarray(float(time)))
 
 
 def sample(x, y):
