@@ -139,9 +139,10 @@ class DeepReluFlow(AbstractFlow):
         """State at time 0; NONFINITE unless the weights and the loss are finite.
 
         Raises:
-            ValueError: if the network has no method `gated`, or one with kinks that the
-            pattern does not hold, is trained on anything but the gradient of the loss,
-            or the loss has kinks of its own.
+            ValueError: if the network has no method `gated`, or one that disagrees with
+            `kink_slopes` or has kinks that the pattern does not hold; if nothing of it
+            is trained, or it is trained on anything but the gradient of the loss; or if
+            the loss has kinks of its own.
         """
         del key
         refuse(network)

@@ -306,6 +306,37 @@ def test_a_network_without_gates_is_refused_with_what_to_do(net, says):
         DeepReluFlow().init(net, data, losses.half_mse, KEY)
 
 
+class Gated(eqx.Module):
+    """Two layers, whose `gated` says more or less than `kink_slopes`."""
+
+    w: jax.Array
+    kink_slopes: tuple | None = (0.0,)
+    has_two: bool = False
+    frozen: tuple[str, ...] = ()
+
+    def __call__(self, x):
+        return jnp.sum(jax.nn.relu(self.w @ x))[None]
+
+    def gated(self, x, pattern):
+        z = self.w @ x
+        return jnp.sum(pattern.scale[0] * z)[None], (z,) * (1 + self.has_two)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"kink_slopes": None}, "one slope for each layer.*got None"),
+        ({"has_two": True}, "for 2 layers"),
+        ({"frozen": ("w",)}, "no weights to train"),
+    ],
+)
+def test_gates_that_do_not_fit_and_networks_without_weights_are_refused(change, says):
+    _, data = small_problem()
+    net = Gated(jnp.ones((4, data.x.shape[1])), **change)
+    with pytest.raises(BadInput, match=says):
+        DeepReluFlow().init(net, data, losses.half_mse, KEY)
+
+
 def test_the_hinge_loss_is_refused():
     net, data = small_problem()
     with pytest.raises(BadInput, match="hinge"):
