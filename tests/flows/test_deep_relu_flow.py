@@ -1,3 +1,5 @@
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -335,6 +337,15 @@ def test_gates_that_do_not_fit_and_networks_without_weights_are_refused(change, 
     net = Gated(jnp.ones((4, data.x.shape[1])), **change)
     with pytest.raises(BadInput, match=says):
         DeepReluFlow().init(net, data, losses.half_mse, KEY)
+
+
+def test_inputs_that_are_not_finite_end_at_once_also_in_rows_that_do_not_count():
+    net, data = small_problem()
+    data = dataclasses.replace(
+        data, x=data.x.at[-1].set(jnp.nan), weight=data.weight.at[-1].set(0)
+    )
+    state = DeepReluFlow().init(net, data, losses.half_mse, KEY)
+    assert state.status == Status.NONFINITE
 
 
 def test_the_hinge_loss_is_refused():
