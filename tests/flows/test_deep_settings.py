@@ -156,3 +156,36 @@ def test_three_trained_layers_slide_along_a_line_from_a_start_on_a_kink():
     assert quad(slowness, q0, q, epsrel=1e-10)[0] == pytest.approx(end, rel=1e-6)
     assert int(state.stats["slides"]) > 0
     assert int(state.stats["releases"]) == 0
+
+
+@pytest.mark.slow
+# The unit changed between below and sliding, and did so again a rounding later.
+def test_a_kink_far_smaller_than_the_multiplier_is_crossed():
+    # v₁' = 4 − v₁ from v = (1, −1), by sample 1 alone: sample 2 has a weight of 1e-40,
+    # and its unit rises from z = 0 with its side below.
+    weights = (np.eye(2), np.array([[1.0, -1.0]]), np.ones((1, 1)))
+    frozen = ("weights.0", "weights.2")
+    net = Mlp(tuple(map(jnp.asarray, weights)), (None,) * 3, frozen=frozen)
+    x, y = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[4.0], [-4.0]])
+    data = sample(x, y, np.array([1.0, 1e-40]))
+    state = flowed(net, data, (1.0,), max_steps=200)[0]
+    assert state.status == Status.RUNNING
+    v = np.asarray(state.network.weights[1])[0]
+    np.testing.assert_allclose(v, [4 - 3 * np.exp(-1.0), -1], rtol=1e-7)
+    assert int(state.stats["choices"]) == 0
+    assert int(state.stats["crossings"]) == 1
+
+
+@pytest.mark.slow
+# What counts as 0 was a share of the layer's largest pre-activation: the unit died.
+def test_a_unit_far_smaller_than_its_layer_is_not_at_its_kink():
+    # A dead unit of size 1, and a live one with w = a = 1e-12: w' = −a, a' = −w.
+    weights = (np.array([[-1.0], [1e-12]]), np.array([[1.0, 1e-12]]))
+    net = Mlp(tuple(map(jnp.asarray, weights)), (None,) * 2)
+    data = sample(np.array([[1.0]]), np.array([[-1.0]]))
+    state = flowed(net, data, (2.0,), atol=jnp.asarray(1e-22))[0]
+    assert state.status == Status.RUNNING
+    (dead, w), (_, a) = (np.asarray(v).ravel() for v in state.network.weights)
+    assert dead == -1
+    np.testing.assert_allclose([w, a], 1e-12 * np.exp(-2.0), rtol=1e-7)
+    assert int(state.stats["releases"]) == 0
