@@ -126,7 +126,7 @@ def test_members_end_where_the_flow_goes(n):
     """Orthogonal samples, on whose planes neurons end, and noisy ones in the plane."""
     times = (0.0, *np.geomspace(10, 3000, 60))
     ended = 0
-    for seed in range(4):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         x = 2 * np.eye(4) if n == 4 else rng.standard_normal((n, 3))
         y = x.sum(axis=1) / 2 + rng.standard_normal(n)
