@@ -61,13 +61,11 @@ def main() -> None:
     parser.add_argument("--smallest", action="store_true", help="a run for CI")
     options = parser.parse_args()
     seeds, times = range(options.seed, options.seed + options.cases), TIMES
-    per_weight = PER_WEIGHT
     if options.smallest:
-        # Each of the nine kinds compiles three programs, of which that with classes
-        # takes as long as all else; tests/flows/test_aggregation.py has it.
-        seeds, times, per_weight = [0], TIMES[:2], 4
+        # Each of the nine kinds compiles three programs.
+        seeds, times = [0], TIMES[:2]
     alike = [[seed for seed in seeds if seed % 9 == kind] for kind in range(9)]
-    attack = functools.partial(attacked, times=times, per_weight=per_weight)
+    attack = functools.partial(attacked, times=times)
     if options.processes > 1:
         context = multiprocessing.get_context("spawn")
         pool = concurrent.futures.ProcessPoolExecutor(options.processes, context)
@@ -93,16 +91,14 @@ def main() -> None:
     print(json.dumps(summary, indent=1), file=sys.stderr)
 
 
-def attacked(
-    seeds: list[int], times: np.ndarray = TIMES, per_weight: int = PER_WEIGHT
-) -> list[dict]:
+def attacked(seeds: list[int], times: np.ndarray = TIMES) -> list[dict]:
     """A row per case; all of them are of one kind."""
     jax.config.update("jax_enable_x64", True)
     by_classes, rows = neuron_state.may_be_worth_it, []
     for i in range(0, len(seeds), LANES):
         some = seeds[i : i + LANES]
         loss, slope = PROGRAMS[some[0] % 9 // 3]
-        cases = [wide_case(seed, per_weight) for seed in some]
+        cases = [wide_case(seed) for seed in some]
         lanes = min(LANES, len(seeds))  # of one program
         filled = cases + [cases[-1]] * (lanes - len(cases))
         batch = [np.stack(v) for v in zip(*(c[:4] for c in filled), strict=True)]
@@ -121,7 +117,7 @@ def attacked(
     return rows
 
 
-def wide_case(seed: int, per_weight: int = PER_WEIGHT) -> tuple:
+def wide_case(seed: int) -> tuple:
     """x, y, w, a and the names of what is odd; d, loss and slope follow the seed."""
     rng, d = np.random.default_rng(seed), 1 + seed % 3
     law = SAMPLES[rng.integers(len(SAMPLES))]
@@ -133,7 +129,7 @@ def wide_case(seed: int, per_weight: int = PER_WEIGHT) -> tuple:
     x = np.pad(x[:, :d], [(0, 0), (0, max(d - x.shape[1], 0))])
     if PROGRAMS[seed % 9 // 3][0] != "half_mse":
         y = np.where(y < 0, -1.0, 1.0)
-    m = per_weight * (d + 1)
+    m = PER_WEIGHT * (d + 1)
     centres = rng.standard_normal((rng.integers(1, 30), d))
     spread = 10.0 ** rng.uniform(-9, 0)
     w = centres[rng.integers(len(centres), size=m)]

@@ -1,14 +1,19 @@
 """How far networks with weight decay end from the best network of any width."""
 
 import json
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
+from simbias.analysis.at import at
+from simbias.analysis.estimates import estimates
+from simbias.analysis.wilson import share_interval
 from simbias.core import Experiment, Index, Real, Status
 from simbias.experiments._draws import once_a_sample, samples
+from simbias.figures import Estimates, ends
 from simbias.networks import TwoLayer
 from simbias.networks.two_layer_init import balanced
 from simbias.theory.best_network import best_network
@@ -67,6 +72,22 @@ def gaps(ds: xr.Dataset, experiment: Experiment, axes: tuple[str, ...]) -> xr.Da
             "spurious": (gap > SPURIOUS).astype(float).where(is_known),
             "known": is_known.astype(float).where(has_run),
         }
+    )
+
+
+def spurious_shares(scale: float, **options: Any) -> Estimates:
+    """Share of the proven limits from one λ that are spurious, with its interval."""
+    share = lambda ds: estimates(
+        share_interval, at(ds["spurious"], "scale", scale), over=("seed",)
+    )
+    return Estimates(
+        lambda ds: ends(share(ds)),
+        beside=0.03,
+        xscale={"value": "log", "base": 2},
+        ylim=(-0.05, 1.05),
+        ylabel="spurious limits, share",
+        title=f"λ = {scale:g}",
+        **options,
     )
 
 

@@ -23,13 +23,18 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
-from simbias.claims import Claims, mean_of, median_of, share_of
+from simbias.claims import Claims, difference_of, median_of, share_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.interpolation._best import DECAY, first_neurons, gaps
-from simbias.figures import Curves, Estimates, Panels, means
+from simbias.experiments.interpolation._best import (
+    DECAY,
+    first_neurons,
+    gaps,
+    spurious_shares,
+)
+from simbias.figures import Curves, Panels
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
 from simbias.measures import ParameterNorm, TrainLoss
@@ -95,24 +100,11 @@ def seen(ds: xr.Dataset) -> xr.Dataset:
     return gaps(ds, experiment(), ())
 
 
-def _panel(scale: float) -> Estimates:
-    return Estimates(
-        lambda ds: means(at(ds["spurious"], "scale", scale)),
-        x="m",
-        colour=DECAY,
-        is_joined=True,
-        beside=0.03,
-        xlabel="neurons m",
-        xscale={"value": "log", "base": 2},
-        ylim=(-0.05, 1.05),
-        ylabel="spurious limits, share",
-        title=f"λ = {scale:g}",
-    )
-
-
 figure = Panels(
-    _panel(SMALL),
-    _panel(LARGE),
+    *(
+        spurious_shares(scale, x="m", colour=DECAY, is_joined=True, xlabel="neurons m")
+        for scale in (SMALL, LARGE)
+    ),
     Curves(
         lambda ds: at(ds["gap"], "scale", SMALL).clip(1e-12),
         x="m",
@@ -138,14 +130,19 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         )
         small, text = share(48, SMALL), "share of spurious limits"
         gap = at(at(part["gap"], "m", 48), "scale", SMALL)
-        falls = share(2, LARGE) - share(48, LARGE)
         rows += Claims(where=f"μ = {mu:g}").rows(
             share_of(f"m = 2, λ = 1: {text}", share(2, LARGE), (0.5, 1), PAPER),
             share_of(
                 f"control, m = 48, λ = 1: {text}", share(48, LARGE), (0, 0.2), PAPER
             ),
             share_of(f"m = 48, λ = 0.001: {text}", small, (0.33, 1), PAPER),
-            mean_of(f"m = 2 less m = 48, λ = 1: {text}", falls, (0.3, 1), OURS),
+            difference_of(
+                f"m = 2 less m = 48, λ = 1: {text}",
+                share(2, LARGE),
+                share(48, LARGE),
+                (0.3, 1),
+                OURS,
+            ),
             median_of("m = 48, λ = 0.001: relative gap", gap, (1e-4, 1), OURS),
             share_of(
                 "limits that are proven",
