@@ -147,6 +147,11 @@ class DeepReluFlow(AbstractFlow):
         del key
         refuse(network)
         refuse_kinks_of_loss("DeepReluFlow", loss, data, "")
+        return self._first_state(network, data, loss)
+
+    # Outside `jit`, one program in place of many that are compiled each by itself.
+    @eqx.filter_jit(inline=True)
+    def _first_state(self, network: Any, data: Dataset, loss: Loss) -> FlowState:
         sample, theta = gated_sample(network, data, loss, self.weight_decay)
         refuse_kinks_left(network, sample)
         is_above = _sides(sample, theta)

@@ -152,6 +152,11 @@ class GradientFlow(AbstractFlow):
             refuse_kinks_of_loss(
                 "GradientFlow", loss, data, ", or give the flow `allow_kinks=True`"
             )
+        return self._first_state(network, data, loss)
+
+    # Outside `jit`, one program in place of many that are compiled each by itself.
+    @eqx.filter_jit(inline=True)
+    def _first_state(self, network: Any, data: Dataset, loss: Loss) -> FlowState:
         params, static = split_trained(network)
         sample = (data.x, data.y, data.weight)
         value, gradient = value_and_gradient(params, static, loss, sample)

@@ -189,8 +189,13 @@ class ReluFlow(AbstractFlow):
                     f"Example: {name}.astype(float)."
                 )
         refuse_kinks_of_loss("ReluFlow", loss, data, "")
-        slope = negative_slope(network)
         refuse_own_gradient(network)
+        return self._first_state(network, data, loss)
+
+    # Outside `jit`, one program in place of hundreds that are compiled each by itself.
+    @eqx.filter_jit(inline=True)
+    def _first_state(self, network: Any, data: Dataset, loss: Loss) -> FlowState:
+        slope = negative_slope(network)
         w, a = weights(network)
         sample = _sample(network, data, loss, self.weight_decay)
         if self.decouple and not may_be_noninteracting(sample):

@@ -142,6 +142,13 @@ class VanishingStart(AbstractFlow):
                 f"float64, got frozen = {network.frozen} and {network.w.dtype}. "
                 'Example: dtype="float64".'
             )
+        return self._first_state(network, data, loss, key)
+
+    # Outside `jit`, one program in place of hundreds that are compiled each by itself.
+    @eqx.filter_jit(inline=True)
+    def _first_state(
+        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
+    ) -> FlowState:
         w, a = weights(network)
         network = with_weights(network, TINY * unit_rows(w), TINY * jnp.sign(a))
         orbit = self._flow().init(network, data, loss, key)

@@ -239,6 +239,7 @@ def test_the_flow_by_leaders_is_the_flow(monkeypatch, case, scale, time, least):
     assert jnp.mean(is_ray) > 0.3
     assert least < int(led.stats["aggregated"]) < int(led.stats["accepted"])
     monkeypatch.setattr(chooser, "may_be_worth_it", lambda m, q: False)
+    jax.clear_caches()  # of the first state, which was traced before
     plain = end(net, data, time, decay, by_classes=False)
     assert plain.memory.neurons.classes is None
     assert int(plain.stats["aggregated"]) == int(plain.stats["by_class"]) == 0
