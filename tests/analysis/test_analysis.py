@@ -24,7 +24,7 @@ from simbias.analysis.median_interval import median_interval
 from simbias.analysis.parts import parts
 from simbias.analysis.quantile_band import quantile_band
 from simbias.analysis.rate_difference import rate_difference
-from simbias.analysis.slope_along import slope_in_log
+from simbias.analysis.slope_along import slope_along, slope_in_log
 from simbias.analysis.slope_interval import slope_interval
 from simbias.analysis.threshold import threshold
 from simbias.analysis.wilson import share_interval, wilson
@@ -551,3 +551,12 @@ def test_a_share_counts_what_is_known():
     assert share_interval([np.nan]).low == -np.inf
     with pytest.raises(ValueError, match="`is_true`"):
         share_interval([0.5])
+
+
+def test_slopes_are_those_of_power_laws_and_a_missing_value_is_left_out_or_decides():
+    d = xr.DataArray([8.0, 16.0, 32.0], dims="d")
+    times = xr.concat([d**1.5, (3 * d**2).where(d != 16)], "seed")
+    found = slope_along(np.log(times), np.log(d), "d")
+    np.testing.assert_allclose(found, [1.5, 2.0], rtol=1e-12)
+    strict = slope_along(np.log(times), np.log(d), "d", skipna=False)
+    np.testing.assert_allclose(strict, [1.5, np.nan], rtol=1e-12)

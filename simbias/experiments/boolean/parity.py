@@ -24,16 +24,13 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
+from simbias.analysis.slope_along import slope_along
 from simbias.claims import Claims, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets import parity
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.boolean._learning_times import (
-    LEARNED,
-    learning_times,
-    slopes_of_seeds,
-)
+from simbias.experiments.boolean._learning_times import LEARNED, learning_times
 from simbias.experiments.boolean._published_start import published_start
 from simbias.figures import Curves, Law, Panels, Points
 from simbias.flows import Descent
@@ -110,10 +107,13 @@ def unlearned(part: xr.Dataset) -> xr.DataArray:
 def exponential(part: xr.Dataset) -> xr.DataArray:
     """exp(p d) through the times for half of the bits, p as claimed; up to all d."""
     late = _times_of_few(at(part, "relevant", "half"))
-    d = late["d"].values
-    slope = slopes_of_seeds(d, late, "d").mean()
+    slope = _slopes(late).mean(skipna=False)
     middle = float(np.log(late).mean())
-    return np.exp(middle + slope * (part["d"] - d.mean()))
+    return np.exp(middle + slope * (part["d"] - late["d"].mean()))
+
+
+def _slopes(times: xr.DataArray) -> xr.DataArray:
+    return slope_along(np.log(times), times["d"], "d", skipna=False)
 
 
 def _times_of_few(part: xr.Dataset) -> xr.DataArray:
@@ -186,7 +186,7 @@ def _of_many(part: xr.Dataset, whose: str) -> list[Claim]:
     """Parities of many bits: accuracies at the end, and the rise of the times."""
     late = _times_of_few(part)
     has_three = late.sizes["d"] > 2
-    slopes = slopes_of_seeds(late["d"].values, late, "d") if has_three else []
+    slopes = _slopes(late) if has_three else []
     text = f"{whose} {{}} bits: accuracy at the end, {{}}"
     rise = f"{whose} d ≤ 10 bits: slope of ln time to {LEARNED} in d"
     return [

@@ -22,12 +22,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
+from simbias.analysis.slope_along import slope_along
 from simbias.claims import Claims, mean_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment
 from simbias.datasets.boolean.parity import ParityRows, parity
 from simbias.errors import BadInput
 from simbias.experiment_presets import presets
-from simbias.experiments.boolean._learning_times import slopes_of_seeds
 from simbias.experiments.boolean._published_start import published_start
 from simbias.figures import Curves, Law, Panels, Points
 from simbias.flows import Descent
@@ -119,10 +119,8 @@ figure = Panels(
 
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The variance falls with d like 2⁻ᵈ, but not over single bits."""
-    d, seen = ds["d"].values, relative(ds)
-    slopes = lambda name: (
-        slopes_of_seeds(d, seen.sel(fact=name), "d") if len(d) > 1 else []
-    )
+    d, seen = ds["d"], relative(ds)
+    slopes = lambda name: slope_along(np.log(seen.sel(fact=name)), d, "d", skipna=False)
     single, every = slopes("single"), slopes("variance")
     text = "slope of ln(Var/E g²) in d"
     law, control = f"{text} (−ln 2 = −0.6931)", f"control, I of one bit: {text}"

@@ -30,16 +30,13 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
+from simbias.analysis.slope_along import slope_along
 from simbias.claims import Claims, difference_of, mean_of, smallest_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Index
 from simbias.datasets import parity
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.experiments.boolean._learning_times import (
-    LEARNED,
-    learning_times,
-    slopes_of_seeds,
-)
+from simbias.experiments.boolean._learning_times import LEARNED, learning_times
 from simbias.figures import Curves, Panels
 from simbias.flows import Descent
 from simbias.losses import hinge
@@ -113,12 +110,8 @@ experiment = presets(
 
 def exponents(ds: xr.Dataset) -> xr.DataArray:
     """Slope of ln time against ln d of every seed, by k; NaN for fewer than two d."""
-    times, x = learning_times(ds, RATE), np.log(ds["d"].values)
-    rows = [
-        slopes_of_seeds(x, times.sel(k=k), "d") if x.size > 1 else np.nan * ds["seed"]
-        for k in ds["k"].values
-    ]
-    return xr.DataArray(rows, {"k": ds["k"], "seed": ds["seed"]}, ("k", "seed"))
+    times = learning_times(ds, RATE)
+    return slope_along(np.log(times), np.log(ds["d"]), "d", skipna=False)
 
 
 def first_layer(k: int) -> tuple[float, float]:

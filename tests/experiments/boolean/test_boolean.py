@@ -22,7 +22,7 @@ from simbias.ensemble.plan import make_plan
 from simbias.experiments.boolean import cantor as cantor_page
 from simbias.experiments.boolean import parity as parity_experiment
 from simbias.experiments.boolean import parity_gradient, parity_sparse
-from simbias.experiments.boolean._learning_times import learning_times, slopes_of_seeds
+from simbias.experiments.boolean._learning_times import learning_times
 from simbias.experiments.boolean._published_start import cantor_by_hand, published_start
 from simbias.measures.boolean.gradient_over_parities import GradientOverParities
 from simbias.measures.boolean.parity_correlations import ParityCorrelations
@@ -384,15 +384,6 @@ def test_a_member_that_is_right_at_the_start_counts_as_after_one_step():
     seen = xr.DataArray(rows, dims=("seed", "time"), coords=times)
     found = learning_times(xr.Dataset({"accuracy": seen}), 0.01)
     np.testing.assert_array_equal(found, [0.01, 1.0, np.nan])
-
-
-def test_slopes_of_seeds_are_those_of_power_laws():
-    import xarray as xr
-
-    d = np.array([8.0, 16.0, 32.0])
-    times = xr.DataArray(np.stack([d**1.5, 3 * d**2], 1), dims=("d", "seed"))
-    found = slopes_of_seeds(np.log(d), times, "d")
-    np.testing.assert_allclose(found, [1.5, 2.0], rtol=1e-12)
 
 
 @pytest.mark.parametrize(("d", "expected"), [(8, -0.5), (16, -1.5)])
