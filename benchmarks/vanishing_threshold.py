@@ -1,31 +1,52 @@
 """n* at λ = 0 and t = ∞: which training sets are interpolated in the limit λ → 0.
 
-The teacher of the experiment `threshold` (σ = 0.3) and `VanishingStart`, m = 200
-neurons of random directions, and m = 400 at some sizes.  For each d and n: how many
-networks interpolate (train error below 1 % of σ²), how many limits are not known (ties
-and orbits that did not end), and n*, the size of half, with the unknown counted
-both ways.
+The teacher of the experiment `threshold` (σ = 0.3) and `VanishingStart` with m = 200
+neurons of random directions, and with m = 400 that begin with the same 200.  For each d
+and n: how many networks interpolate (train error below 1 % of σ²), how many limits are
+not known (ties and orbits that did not end; `n_star` counts them both ways), jumps, and
+n*, the size of half.  `exponent` is p of n* ∝ dᵖ between the smallest and the largest d
+whose n* is known; `same_verdicts` compares the networks of two widths on one sample.
 
     python benchmarks/vanishing_threshold.py [--json FILE|-] [--seeds S] [--d D …]
-                                             [--m M …] [--smallest]
+                             [--m M …] [--minutes T] [--figure FILE] [--smallest]
+
+A FILE that exists is continued: rows that it has are not run again.
 """
 
 import argparse
 import dataclasses
+import functools
+import json
+import pathlib
 import time
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
+import xarray as xr
 from _results import machine, written
+from matplotlib.figure import Figure
 
-from simbias.core import Status
-from simbias.experiments import threshold as paper
-from simbias.experiments.interpolation._rest import known_limits, size_of_half
+from simbias.core import Dataset, FlowState, Status
+from simbias.experiments._noisy_teacher import noisy_teacher
+from simbias.experiments.interpolation._rest import INTERPOLATED, size_of_half
 from simbias.flows.vanishing_start import VanishingStart
-from simbias.measures.risk.train_risk import TrainRisk
-from simbias.verbs.simulate import simulate
+from simbias.losses import half_mse
+from simbias.networks.two_layer import TwoLayer
+from simbias.theory.two_group import two_group_threshold
 
-SIZES = {2: (4, 6, 8, 12, 16, 24), 3: (5, 8, 12, 18, 27), 5: (8, 12, 18, 27, 40)}
+# All problems are padded to one shape, so that a width has one program.
+N, D, ROOT, SIGMA = 64, 10, 4800, 0.3
+SIZES = {
+    5: (8, 10, 12, 16, 20, 27, 40, 60),
+    2: (2, 3, 4, 6, 8, 12),
+    3: (3, 4, 6, 8, 12, 18),
+    8: (10, 14, 20, 27, 40, 60),
+    10: (14, 20, 27, 40, 60),
+}
+FLOW = VanishingStart(rtol=1e-4, max_steps=3000)
+AT_REST = (Status.CONVERGED, Status.STATIONARY)
 
 
 def main() -> None:
@@ -34,48 +55,164 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--d", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--m", type=int, nargs="+", default=[200])
+    parser.add_argument("--minutes", type=float, default=10.0, help="of the processor")
+    parser.add_argument("--figure")
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
-    sizes, widths, seeds = SIZES, options.m, options.seeds
+    sizes, widths, seeds, path = SIZES, options.m, options.seeds, options.json
     if options.smallest:
-        sizes, widths, seeds = {2: (4,)}, [10], 2
-    rows = [row(d, m, sizes[d], seeds) for d in options.d if d in sizes for m in widths]
-    written(options.json, {**machine(), "seeds": seeds, "rows": rows})
+        sizes, widths, seeds = {2: (2, 4)}, [4], 2
+    rows = []
+    if path != "-" and pathlib.Path(path).exists():
+        rows = json.loads(pathlib.Path(path).read_text())["rows"]
+    known = {(r["d"], r["m"]) for r in rows}
+    for m in widths:
+        for d in [d for d in options.d if d in sizes and (d, m) not in known]:
+            if time.process_time() > 60 * options.minutes:
+                break
+            rows.append(row(d, m, sizes[d], seeds))
+            document = {**machine(), "exponent": exponent(rows), "rows": rows}
+            if path != "-":
+                written(path, document)
+    document = {**machine(), "exponent": exponent(rows), "rows": rows}
+    document["same_verdicts"] = same_verdicts(rows)
+    written(path, document)
+    if options.figure:
+        figure(rows).savefig(options.figure, dpi=120)
 
 
 def row(d: int, m: int, sizes: tuple[int, ...], seeds: int) -> dict:
     """Of one dimension and width."""
     begin = time.process_time()
-    ds = simulate(
-        dataclasses.replace(
-            paper.experiment("quick", n=sizes, d=d, m=m, n_test=2),
-            seeds=seeds,
-            root=4800,
-            shared=("n", "m"),
-            pad_to=max(sizes),
-            flow=VanishingStart(rtol=1e-4, max_steps=3000),
-            times=(1e6,),
-            measures={"train_risk": TrainRisk()},
-            final={},
-            stop=None,
-        )
-    )
-    known = known_limits(ds)
-    verdict = known["interpolates"].transpose("n", "seed")
-    status, jumps = ds["status"].values, ds["jumps"].transpose("n", "seed").values
-    half = size_of_half(verdict) if len(sizes) > 1 else None
+    found = [[one(seed, n, d, m) for seed in range(seeds)] for n in sizes]
+    part = lambda key: [[r[key] for r in of_size] for of_size in found]
+    verdict = np.array(part("verdict"), float)
+    coords = {"n": list(sizes), "seed": range(seeds)}
+    half = size_of_half(xr.DataArray(verdict, coords, ("n", "seed")))
+    statuses = [s for of_size in part("status") for s in of_size]
     return {
         "d": d,
         "m": m,
         "n": list(sizes),
-        "interpolated": (verdict == 1).sum("seed").values.tolist(),
-        "unknown": verdict.isnull().sum("seed").values.tolist(),
-        "statuses": {s.name: int(np.sum(status == s)) for s in Status},
-        "mean_jumps": jumps.mean(axis=1).tolist(),
-        "n_star": dataclasses.asdict(half) if half else None,
+        "seeds": seeds,
+        "interpolated": np.sum(verdict == 1, axis=1).tolist(),
+        "unknown": np.sum(np.isnan(verdict), axis=1).tolist(),
+        "statuses": {s: statuses.count(s) for s in sorted(set(statuses))},
+        "mean_jumps": np.mean(part("jumps"), axis=1).tolist(),
+        "n_star": dataclasses.asdict(half),
+        "two_regressions": two_group_threshold(d),
+        "verdicts": np.where(np.isnan(verdict), -1, verdict).astype(int).tolist(),
         "cpu_seconds": time.process_time() - begin,
     }
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def drawn(key, d: int, m: int):
+    """N samples of a teacher and a network, of which n are used."""
+    return noisy_teacher(key, n=N, d=d, m=m, sigma=SIGMA, scale=1.0, n_test=2)
+
+
+@eqx.filter_jit
+def limit(network: TwoLayer, data: Dataset) -> FlowState:
+    """The state at the end of the limit."""
+    state = FLOW.init(network, data, half_mse, jax.random.key(0))
+    step = lambda s: FLOW.step(s, data, half_mse, jnp.float64(jnp.inf))
+    return jax.lax.while_loop(lambda s: s.status == Status.RUNNING, step, state)
+
+
+def one(seed: int, n: int, d: int, m: int) -> dict:
+    """Of one training set."""
+    data, network = drawn(jax.random.fold_in(jax.random.key(ROOT), seed), d, m)
+    wide = lambda v: jnp.pad(v, ((0, 0), (0, D - d)))
+    weight = (jnp.arange(N) < n).astype(float)
+    x, y = wide(data.x) * weight[:, None], data.y * weight[:, None]
+    padded = Dataset(x, y, weight, y, jnp.zeros((0, D)))
+    state = limit(TwoLayer(wide(network.w), network.a), padded)
+    f = jax.vmap(state.network)(x)
+    error = float(jnp.sum(weight[:, None] * (f - y) ** 2) / n) / SIGMA**2
+    is_known = Status(int(state.status)) in AT_REST or error < INTERPOLATED
+    return {
+        "verdict": float(error < INTERPOLATED) if is_known else np.nan,
+        "status": Status(int(state.status)).name,
+        "jumps": int(state.stats["jumps"]),
+    }
+
+
+def exponent(rows: list[dict]) -> dict | None:
+    """p of n* ∝ dᵖ from the first to the last d, and the hull of both intervals."""
+    rows = [r for r in rows if r["m"] == rows[0]["m"]]
+    rows = [r for r in rows if np.isfinite(r["n_star"]["value"]) and r["n_star"]["low"]]
+    if len(rows) < 2:
+        return None
+    ends = [f(rows, key=lambda r: r["d"]) for f in (min, max)]
+    few, many = (r["n_star"] for r in ends)
+    unit = np.log(ends[1]["d"] / ends[0]["d"])
+    over = lambda a, b: float(np.log(a / b) / unit)
+    return {
+        "d": [r["d"] for r in ends],
+        "value": over(many["value"], few["value"]),
+        "low": over(many["low"], few["high"]),
+        "high": over(many["high"], few["low"]),
+    }
+
+
+def same_verdicts(rows: list[dict]) -> list[dict]:
+    """Of the training sets run at two widths: how many have one verdict."""
+    out = []
+    for one in rows:
+        for other in rows:
+            if one["d"] == other["d"] and one["m"] < other["m"]:
+                count = min(one["seeds"], other["seeds"])
+                pair = [np.array(r["verdicts"])[:, :count] for r in (one, other)]
+                is_known = (pair[0] >= 0) & (pair[1] >= 0)
+                same = int(np.sum((pair[0] == pair[1]) & is_known))
+                only = [int(np.sum((p > q) & is_known)) for p, q in (pair, pair[::-1])]
+                out.append(
+                    {
+                        "d": one["d"],
+                        "m": [one["m"], other["m"]],
+                        "of": int(is_known.sum()),
+                        "same": same,
+                        "only_one_interpolates": only,
+                    }
+                )
+    return out
+
+
+def figure(rows: list[dict]) -> Figure:
+    """Shares against n, and n* against d."""
+    fig = Figure(figsize=(9, 3.6), layout="constrained")
+    left, right = fig.subplots(1, 2)
+    widths = sorted({r["m"] for r in rows})
+    for i, r in enumerate(sorted(rows, key=lambda r: (r["m"], r["d"]))):
+        if r["m"] == widths[0]:
+            share = np.array(r["interpolated"]) / r["seeds"]
+            left.semilogx(
+                r["n"], share, "o-", ms=4, color=f"C{i}", label=f"d = {r['d']}"
+            )
+            left.axvline(r["two_regressions"], color=f"C{i}", ls=":", lw=1)
+    left.axhline(0.5, color="0.7", lw=1)
+    left.set(xlabel="samples n", ylabel="share that is interpolated")
+    left.set_title(f"m = {widths[0]}; dotted: n* of two regressions", fontsize=9)
+    left.legend(fontsize=8)
+    for i, m in enumerate(widths):
+        of = sorted((r for r in rows if r["m"] == m), key=lambda r: r["d"])
+        d = np.array([r["d"] for r in of]) * (1 + 0.03 * i)
+        value, low, high = (
+            [r["n_star"][k] for r in of] for k in ("value", "low", "high")
+        )
+        ends = np.abs(np.array([low, high]) - value)
+        right.errorbar(d, value, ends, fmt="o", ms=5, capsize=3, label=f"m = {m}")
+    d = np.arange(2, 11)
+    law = [two_group_threshold(int(k)) for k in d]
+    right.plot(d, law, color="0.4", label="two regressions")
+    right.plot(d, d**3.0, ":", color="0.4", label="d³")
+    right.set(xscale="log", yscale="log", xlabel="d", ylabel="n* at λ = 0, t = ∞")
+    right.set(ylim=(2, 80), xticks=[2, 3, 5, 8, 10], xticklabels=[2, 3, 5, 8, 10])
+    right.set_title("intervals: 95 %", fontsize=9)
+    right.legend(fontsize=8)
+    return fig
 
 
 if __name__ == "__main__":

@@ -15,13 +15,15 @@ from simbias.flows._relu.norms import positive_or_one, unit_rows
 from simbias.flows._relu.vanishing.landing import landed
 from simbias.flows._relu.vanishing.paused import step_without
 from simbias.flows._relu.vanishing.saddle import (
-    LEAVING,
     REST,
     TINY,
     Motion,
     Saddle,
+    beside_large,
     fallen,
     is_at_rest,
+    is_still,
+    leaving_size,
     motion,
     next_jump,
     only_grow,
@@ -180,21 +182,24 @@ class VanishingStart(AbstractFlow):
         sample = extended_sample(data, loss, has_bias, planes)
         slope = state.network.negative_slope
         moves_of = lambda orbit: motion(orbit.memory.neurons, sample, slope)
-        orbit = step_without(
-            lambda orbit: flow.step(orbit, data, loss, far),
-            saddle.orbit,
-            only_grow(saddle, moves_of(saddle.orbit)),
-            sample,
-            slope,
-        )
+        moves, neurons = moves_of(saddle.orbit), saddle.orbit.memory.neurons
+        # Around large neurons that stand still, small ones turn each by itself.
+        settles = is_still(saddle, moves)
+        waits = jnp.where(settles, saddle.is_large, only_grow(saddle, moves))
+        seen = choose(settles, beside_large(data, neurons, sample), data)
+        step = lambda orbit: flow.step(orbit, seen, loss, far)
+        orbit = step_without(step, saddle.orbit, waits, sample, slope)
         moves = moves_of(orbit)
         fastest = jnp.max(jnp.where(saddle.is_large, jnp.abs(moves.growth), 0))
         attempts = orbit.stats["accepted"] + orbit.stats["rejected"]
         is_near = (fastest > REST * saddle.speed) & (fastest < _SLOW * saddle.speed)
         looks = goes & is_near & (attempts % _EVERY == 0)
-        orbit = landed(orbit, saddle.is_large, data, loss, looks)
 
-        moves = moves_of(orbit)
+        def land(data: Dataset, now: tuple[FlowState, Motion]):
+            orbit = landed(now[0], saddle.is_large, data, loss)
+            return orbit, moves_of(orbit)
+
+        orbit, moves = when(land)(looks, data, (orbit, moves))
         saddle = fallen(dataclasses.replace(saddle, orbit=orbit), moves)
         is_small = ~saddle.is_large
         factor = jnp.where(is_small, TINY / positive_or_one(moves.size), 1)
@@ -233,7 +238,9 @@ class VanishingStart(AbstractFlow):
 
         leaves = coming.leaves & jumps
         count = jnp.sum(leaves.astype(jnp.float64))
-        size = LEAVING * saddle.size / jnp.sqrt(jnp.maximum(count, 1))
+        rtol = jnp.asarray(self.rtol, clock())
+        growth = jnp.max(jnp.where(leaves, coming.rate, 0))
+        size = leaving_size(saddle, growth, rtol) / jnp.sqrt(jnp.maximum(count, 1))
         factor = jnp.where(leaves, size / TINY, 1)
         orbit = resized(saddle.orbit, factor, leaves)
         zero = jnp.zeros_like(orbit.time)
@@ -259,7 +266,7 @@ class VanishingStart(AbstractFlow):
         return FlowState(orbit.network, now, status, stats, saddle)
 
     def _flow(self) -> ReluFlow:
-        return ReluFlow(rtol=self.rtol, max_steps=self.max_steps)
+        return ReluFlow(rtol=self.rtol, max_steps=self.max_steps, decouple=True)
 
 
 def _outputs(network: Any, data: Dataset) -> Float[Array, "n k"]:
