@@ -10,7 +10,7 @@ whose n* is known; `same_verdicts` compares the networks of two widths on one sa
     python benchmarks/vanishing_threshold.py [--json FILE|-] [--seeds S] [--d D …]
                              [--m M …] [--minutes T] [--figure FILE] [--smallest]
 
-A FILE that exists is continued: rows that it has are not run again.
+A FILE that exists is continued: limits that it has are not computed again.
 """
 
 import argparse
@@ -26,23 +26,25 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from _results import machine, written
+from jaxtyping import Array, Float
 from matplotlib.figure import Figure
 
 from simbias.core import Dataset, FlowState, Status
 from simbias.experiments._noisy_teacher import noisy_teacher
 from simbias.experiments.interpolation._rest import INTERPOLATED, size_of_half
 from simbias.flows.vanishing_start import VanishingStart
-from simbias.losses import half_mse
+from simbias.losses import half_mse, mse
 from simbias.networks.two_layer import TwoLayer
 from simbias.theory.two_group import two_group_threshold
 
-# All problems are padded to one shape, so that a width has one program.
-N, D, ROOT, SIGMA = 64, 10, 4800, 0.3
+ROOT, SIGMA = 4800, 0.3
+# Problems are padded to two shapes (n, d), so that a width has two programs.
+SHAPES = ((40, 5), (64, 10))
 SIZES = {
-    5: (8, 10, 12, 16, 20, 27, 40, 60),
+    5: (6, 8, 10, 12, 16, 20, 27, 40),
     2: (2, 3, 4, 6, 8, 12),
     3: (3, 4, 6, 8, 12, 18),
-    8: (10, 14, 20, 27, 40, 60),
+    8: (8, 12, 16, 20, 27, 40, 60),
     10: (14, 20, 27, 40, 60),
 }
 FLOW = VanishingStart(rtol=1e-4, max_steps=3000)
@@ -63,80 +65,103 @@ def main() -> None:
     sizes, widths, seeds, path = SIZES, options.m, options.seeds, options.json
     if options.smallest:
         sizes, widths, seeds = {2: (2, 4)}, [4], 2
-    rows = []
+    limits: dict[str, list] = {}
     if path != "-" and pathlib.Path(path).exists():
-        rows = json.loads(pathlib.Path(path).read_text())["rows"]
-    known = {(r["d"], r["m"]) for r in rows}
-    for m in widths:
-        for d in [d for d in options.d if d in sizes and (d, m) not in known]:
-            if time.process_time() > 60 * options.minutes:
-                break
-            rows.append(row(d, m, sizes[d], seeds))
-            document = {**machine(), "exponent": exponent(rows), "rows": rows}
-            if path != "-":
-                written(path, document)
-    document = {**machine(), "exponent": exponent(rows), "rows": rows}
-    document["same_verdicts"] = same_verdicts(rows)
-    written(path, document)
+        limits = json.loads(pathlib.Path(path).read_text())["limits"]
+    cases = [(m, d, n) for m in widths for d in options.d for n in sizes.get(d, ())]
+    for m, dimension, n in cases:
+        found = limits.setdefault(f"d={dimension} m={m} n={n}", [])
+        for seed in range(len(found), seeds):
+            if time.process_time() < 60 * options.minutes:
+                found.append(one(seed, n, dimension, m))
+        written(path, document(limits))
     if options.figure:
-        figure(rows).savefig(options.figure, dpi=120)
+        figure(document(limits)["rows"]).savefig(options.figure, dpi=120)
 
 
-def row(d: int, m: int, sizes: tuple[int, ...], seeds: int) -> dict:
+def document(limits: dict[str, list]) -> dict:
+    """What is written: n*, what depends on the width, and every limit."""
+    parts: dict[tuple[int, int], dict[int, list]] = {}
+    for key, found in limits.items():
+        d, m, n = (int(v.split("=")[1]) for v in key.split())
+        parts.setdefault((d, m), {})[n] = found
+    rows = []
+    for (d, m), of in parts.items():
+        seeds = min(map(len, of.values()))
+        if seeds > 1 and len(of) > 1:
+            rows.append(row(d, m, {n: found[:seeds] for n, found in of.items()}))
+    same = same_verdicts(rows)
+    found = {"exponent": exponent(rows), "same_verdicts": same, "rows": rows}
+    return {**machine(), **found, "limits": limits}
+
+
+def row(d: int, m: int, of: dict[int, list]) -> dict:
     """Of one dimension and width."""
-    begin = time.process_time()
-    found = [[one(seed, n, d, m) for seed in range(seeds)] for n in sizes]
-    part = lambda key: [[r[key] for r in of_size] for of_size in found]
-    verdict = np.array(part("verdict"), float)
-    coords = {"n": list(sizes), "seed": range(seeds)}
+    verdict = np.array([[v[0] for v in found] for found in of.values()], float)
+    verdict = np.where(verdict < 0, np.nan, verdict)
+    coords = {"n": list(of), "seed": range(verdict.shape[1])}
     half = size_of_half(xr.DataArray(verdict, coords, ("n", "seed")))
-    statuses = [s for of_size in part("status") for s in of_size]
+    statuses = [v[1] for found in of.values() for v in found]
+    jumps = [[v[2] for v in found] for found in of.values()]
     return {
         "d": d,
         "m": m,
-        "n": list(sizes),
-        "seeds": seeds,
+        "n": list(of),
+        "seeds": verdict.shape[1],
         "interpolated": np.sum(verdict == 1, axis=1).tolist(),
         "unknown": np.sum(np.isnan(verdict), axis=1).tolist(),
         "statuses": {s: statuses.count(s) for s in sorted(set(statuses))},
-        "mean_jumps": np.mean(part("jumps"), axis=1).tolist(),
+        "mean_jumps": np.mean(jumps, axis=1).tolist(),
         "n_star": dataclasses.asdict(half),
         "two_regressions": two_group_threshold(d),
         "verdicts": np.where(np.isnan(verdict), -1, verdict).astype(int).tolist(),
-        "cpu_seconds": time.process_time() - begin,
+        "cpu_seconds": float(sum(v[4] for found in of.values() for v in found)),
     }
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def drawn(key, d: int, m: int):
-    """N samples of a teacher and a network, of which n are used."""
-    return noisy_teacher(key, n=N, d=d, m=m, sigma=SIGMA, scale=1.0, n_test=2)
+@functools.partial(jax.jit, static_argnums=(1, 2, 3))
+def drawn(key, n: int, d: int, m: int):
+    """As many samples of a teacher as there is room for, and a network."""
+    return noisy_teacher(key, n=n, d=d, m=m, sigma=SIGMA, scale=1.0, n_test=2)
+
+
+def error(state: FlowState, data: Dataset) -> Float[Array, ""]:
+    """Train error over σ²."""
+    f = jax.vmap(state.network)(data.x)
+    return mse(f, data.y, data.weight) / SIGMA**2
 
 
 @eqx.filter_jit
-def limit(network: TwoLayer, data: Dataset) -> FlowState:
-    """The state at the end of the limit."""
+def limit(network: TwoLayer, data: Dataset) -> tuple[FlowState, Float[Array, ""]]:
+    """The state at the end of the limit, or once it interpolates, and its error.
+
+    The loss falls, so a network that interpolates at any time does so at the end.
+    """
     state = FLOW.init(network, data, half_mse, jax.random.key(0))
     step = lambda s: FLOW.step(s, data, half_mse, jnp.float64(jnp.inf))
-    return jax.lax.while_loop(lambda s: s.status == Status.RUNNING, step, state)
+    is_open = lambda s: error(s, data) >= INTERPOLATED
+    goes = lambda s: (s.status == Status.RUNNING) & is_open(s)
+    state = jax.lax.while_loop(goes, step, state)
+    return state, error(state, data)
 
 
-def one(seed: int, n: int, d: int, m: int) -> dict:
-    """Of one training set."""
-    data, network = drawn(jax.random.fold_in(jax.random.key(ROOT), seed), d, m)
-    wide = lambda v: jnp.pad(v, ((0, 0), (0, D - d)))
-    weight = (jnp.arange(N) < n).astype(float)
-    x, y = wide(data.x) * weight[:, None], data.y * weight[:, None]
-    padded = Dataset(x, y, weight, y, jnp.zeros((0, D)))
-    state = limit(TwoLayer(wide(network.w), network.a), padded)
-    f = jax.vmap(state.network)(x)
-    error = float(jnp.sum(weight[:, None] * (f - y) ** 2) / n) / SIGMA**2
-    is_known = Status(int(state.status)) in AT_REST or error < INTERPOLATED
-    return {
-        "verdict": float(error < INTERPOLATED) if is_known else np.nan,
-        "status": Status(int(state.status)).name,
-        "jumps": int(state.stats["jumps"]),
-    }
+def one(seed: int, n: int, d: int, m: int) -> list:
+    """Of one training set: verdict (-1 unknown), status, jumps, attempts, seconds."""
+    room, wide = next(shape for shape in SHAPES if d <= shape[1])
+    key = jax.random.fold_in(jax.random.key(ROOT), seed)
+    data, network = drawn(key, room, d, m)
+    padded = lambda v: jnp.pad(v, ((0, 0), (0, wide - d)))
+    weight = (jnp.arange(room) < n).astype(float)
+    x, y = padded(data.x) * weight[:, None], data.y * weight[:, None]
+    sample = Dataset(x, y, weight, y, jnp.zeros((0, wide)))
+    begin = time.process_time()
+    state, left = limit(TwoLayer(padded(network.w), network.a), sample)
+    is_fitted, status = bool(left < INTERPOLATED), Status(int(state.status))
+    seconds = time.process_time() - begin
+    verdict = int(is_fitted) if is_fitted or status in AT_REST else -1
+    stats = {k: int(v) for k, v in state.stats.items()}
+    attempts = stats["accepted"] + stats["rejected"]
+    return [verdict, status.name, stats["jumps"], attempts, round(seconds, 3)]
 
 
 def exponent(rows: list[dict]) -> dict | None:
