@@ -1,8 +1,8 @@
 """n* at λ = 0 and t = ∞: which training sets are interpolated in the limit λ → 0.
 
 The teacher of the experiment `threshold` (σ = 0.3) and `VanishingStart` with m = 200
-neurons of random directions, and with m = 400 that begin with the same 200.  For each d
-and n: how many networks interpolate (train error below 1 % of σ²), how many limits are
+neurons of random directions, or with the first m of these (the others are 0).  For each
+d and n: how many networks interpolate (train error below 1 % of σ²), how many limits are
 not known (ties and orbits that did not end; `n_star` counts them both ways), jumps, and
 n*, the size of half.  `exponent` is p of n* ∝ dᵖ between the smallest and the largest d
 whose n* is known; `same_verdicts` compares the networks of two widths on one sample.
@@ -38,14 +38,14 @@ from simbias.networks.two_layer import TwoLayer
 from simbias.theory.two_group import two_group_threshold
 
 ROOT, SIGMA = 4800, 0.3
-# Problems are padded to two shapes (n, d), so that a width has two programs.
-SHAPES = ((40, 5), (64, 10))
+# Problems are padded to two shapes (n, d) and one width: there are two programs.
+SHAPES, WIDTH = ((40, 5), (64, 10)), 200
 SIZES = {
     5: (6, 8, 10, 12, 16, 20, 27, 40),
     2: (2, 3, 4, 6, 8, 12),
     3: (3, 4, 6, 8, 12, 18),
-    8: (8, 12, 16, 20, 27, 40, 60),
-    10: (14, 20, 27, 40, 60),
+    8: (12, 16, 24, 40),
+    10: (14, 20, 28, 48),
 }
 FLOW = VanishingStart(rtol=1e-4, max_steps=3000)
 AT_REST = (Status.CONVERGED, Status.STATIONARY)
@@ -84,9 +84,11 @@ def document(limits: dict[str, list]) -> dict:
     parts: dict[tuple[int, int], dict[int, list]] = {}
     for key, found in limits.items():
         d, m, n = (int(v.split("=")[1]) for v in key.split())
-        parts.setdefault((d, m), {})[n] = found
+        if found:
+            parts.setdefault((d, m), {})[n] = found
     rows = []
-    for (d, m), of in parts.items():
+    for (d, m), sizes in parts.items():
+        of = dict(sorted(sizes.items()))
         seeds = min(map(len, of.values()))
         if seeds > 1 and len(of) > 1:
             rows.append(row(d, m, {n: found[:seeds] for n, found in of.items()}))
@@ -149,13 +151,15 @@ def one(seed: int, n: int, d: int, m: int) -> list:
     """Of one training set: verdict (-1 unknown), status, jumps, attempts, seconds."""
     room, wide = next(shape for shape in SHAPES if d <= shape[1])
     key = jax.random.fold_in(jax.random.key(ROOT), seed)
-    data, network = drawn(key, room, d, m)
+    data, network = drawn(key, room, d, WIDTH)
+    is_there = jnp.arange(WIDTH)[:, None] < m
     padded = lambda v: jnp.pad(v, ((0, 0), (0, wide - d)))
     weight = (jnp.arange(room) < n).astype(float)
     x, y = padded(data.x) * weight[:, None], data.y * weight[:, None]
     sample = Dataset(x, y, weight, y, jnp.zeros((0, wide)))
     begin = time.process_time()
-    state, left = limit(TwoLayer(padded(network.w), network.a), sample)
+    w, a = (jnp.where(is_there, v, 0) for v in (padded(network.w), network.a))
+    state, left = limit(TwoLayer(w, a), sample)
     is_fitted, status = bool(left < INTERPOLATED), Status(int(state.status))
     seconds = time.process_time() - begin
     verdict = int(is_fitted) if is_fitted or status in AT_REST else -1
