@@ -51,8 +51,8 @@ CLOSE = 30.0
 # Cases in a batch, problems between two writings, attempts between two looks.
 AT_ONCE, PART, TURNS = 48, 96, 100
 LIMIT, FLOW = (
-    VanishingStart(rtol=1e-6, max_steps=5000),
-    ReluFlow(rtol=1e-6, decouple=True, max_steps=20_000),
+    VanishingStart(rtol=1e-6, max_steps=3000),
+    ReluFlow(rtol=1e-6, decouple=True, max_steps=8000),
 )
 
 

@@ -2,10 +2,10 @@
 
 The teacher of the experiment `threshold` (σ = 0.3) and `VanishingStart` with m = 200
 neurons of random directions, or with the first m of these (the others are 0).  For each
-d and n: how many networks interpolate (train error below 1 % of σ²), how many limits are
-not known (ties and orbits that did not end; `n_star` counts them both ways), jumps, and
-n*, the size of half.  `exponent` is p of n* ∝ dᵖ between the smallest and the largest d
-whose n* is known; `same_verdicts` compares the networks of two widths on one sample.
+d and n: how many networks interpolate (train error below 1 % of σ²), how many limits
+are not known (ties and orbits that did not end; `n_star` counts them both ways), jumps,
+and n*, the size of half.  `exponent` is p of n* ∝ dᵖ between the smallest and the
+largest d whose n* is known; `same_verdicts` compares two widths on one sample.
 
     python benchmarks/vanishing_threshold.py [--json FILE|-] [--seeds S] [--d D …]
                              [--m M …] [--minutes T] [--figure FILE] [--smallest]
@@ -41,10 +41,10 @@ ROOT, SIGMA = 4800, 0.3
 # Problems are padded to two shapes (n, d) and one width: there are two programs.
 SHAPES, WIDTH = ((40, 5), (64, 10)), 200
 SIZES = {
-    5: (6, 8, 10, 12, 16, 20, 27, 40),
+    5: (4, 6, 8, 10, 12, 16, 20, 27, 40),
     2: (2, 3, 4, 6, 8, 12),
     3: (3, 4, 6, 8, 12, 18),
-    8: (12, 16, 24, 40),
+    8: (8, 12, 16, 24, 40),
     10: (14, 20, 28, 48),
 }
 FLOW = VanishingStart(rtol=1e-4, max_steps=3000)
@@ -188,25 +188,27 @@ def exponent(rows: list[dict]) -> dict | None:
 
 def same_verdicts(rows: list[dict]) -> list[dict]:
     """Of the training sets run at two widths: how many have one verdict."""
-    out = []
-    for one in rows:
-        for other in rows:
-            if one["d"] == other["d"] and one["m"] < other["m"]:
-                count = min(one["seeds"], other["seeds"])
-                pair = [np.array(r["verdicts"])[:, :count] for r in (one, other)]
-                is_known = (pair[0] >= 0) & (pair[1] >= 0)
-                same = int(np.sum((pair[0] == pair[1]) & is_known))
-                only = [int(np.sum((p > q) & is_known)) for p, q in (pair, pair[::-1])]
-                out.append(
-                    {
-                        "d": one["d"],
-                        "m": [one["m"], other["m"]],
-                        "of": int(is_known.sum()),
-                        "same": same,
-                        "only_one_interpolates": only,
-                    }
-                )
-    return out
+    pairs = [(a, b) for a in rows for b in rows if a["d"] == b["d"] and a["m"] < b["m"]]
+    return [_same_verdicts(a, b) for a, b in pairs]
+
+
+def _same_verdicts(few: dict, many: dict) -> dict:
+    count = min(few["seeds"], many["seeds"])
+    sizes = sorted({*few["n"]} & {*many["n"]})
+    pick = lambda r: [r["verdicts"][r["n"].index(n)][:count] for n in sizes]
+    pair = np.array(pick(few)), np.array(pick(many))
+    is_known = (pair[0] >= 0) & (pair[1] >= 0)
+    number = lambda is_one: int(np.sum(is_one & is_known))
+    return {
+        "d": few["d"],
+        "m": [few["m"], many["m"]],
+        "of": number(is_known),
+        "same": number(pair[0] == pair[1]),
+        "only_one_interpolates": [
+            number(pair[0] > pair[1]),
+            number(pair[0] < pair[1]),
+        ],
+    }
 
 
 def figure(rows: list[dict]) -> Figure:
