@@ -195,11 +195,13 @@ class VanishingStart(AbstractFlow):
         is_near = (fastest > REST * saddle.speed) & (fastest < _SLOW * saddle.speed)
         looks = goes & is_near & (attempts % _EVERY == 0)
 
-        def land(data: Dataset, now: tuple[FlowState, Motion]):
-            orbit = landed(now[0], saddle.is_large, data, loss)
-            return orbit, moves_of(orbit)
+        def land(here: tuple[Dataset, Array], now: tuple[FlowState, Motion]):
+            data, is_large = here
+            orbit = landed(now[0], is_large, data, loss)
+            sample = extended_sample(data, loss, has_bias, orbit.memory.planes)
+            return orbit, motion(orbit.memory.neurons, sample, slope)
 
-        orbit, moves = when(land)(looks, data, (orbit, moves))
+        orbit, moves = when(land)(looks, (data, saddle.is_large), (orbit, moves))
         saddle = fallen(dataclasses.replace(saddle, orbit=orbit), moves)
         is_small = ~saddle.is_large
         factor = jnp.where(is_small, TINY / positive_or_one(moves.size), 1)
@@ -211,18 +213,21 @@ class VanishingStart(AbstractFlow):
         r = orbit.memory.neurons.rates.residual[:, 0]
         is_fitted = jnp.sum(jnp.abs(r) * sample.norm_x) <= _INTERPOLATED * saddle.speed
         arrive = when(lambda here, state: self._arrived(state, here, loss))
-        context = (data, moves, is_fitted, until.astype(clock()))
+        rtol = jnp.asarray(self.rtol, clock())
+        context = (data, moves, is_fitted, until.astype(clock()), rtol)
         new = arrive(goes & (rests | is_fitted), context, new)
         return choose(goes, new, state)
 
     def _arrived(
         self,
         state: FlowState,
-        here: tuple[Dataset, Motion, Bool[Array, ""], Float[Array, ""]],
+        here: tuple[
+            Dataset, Motion, Bool[Array, ""], Float[Array, ""], Float[Array, ""]
+        ],
         loss: Loss,
     ) -> FlowState:
         """At a saddle: the next jump, `until`, or the end."""
-        data, moves, is_fitted, until = here
+        data, moves, is_fitted, until, rtol = here
         saddle: Saddle = state.memory
         neurons = saddle.orbit.memory.neurons
         coming = next_jump(saddle, moves, jnp.sign(neurons.a[:, 0]))
@@ -238,7 +243,6 @@ class VanishingStart(AbstractFlow):
 
         leaves = coming.leaves & jumps
         count = jnp.sum(leaves.astype(jnp.float64))
-        rtol = jnp.asarray(self.rtol, clock())
         growth = jnp.max(jnp.where(leaves, coming.rate, 0))
         size = leaving_size(saddle, growth, rtol) / jnp.sqrt(jnp.maximum(count, 1))
         factor = jnp.where(leaves, size / TINY, 1)
