@@ -39,6 +39,9 @@ from simbias.validation.values import positive, positive_integer
 
 # An orbit has no end on its own clock, but a step needs one.
 _FAR = 1e12
+# Most that a neuron shrinks in a step, as an exponent: |a|² − |w|², which is 0 but for
+# rounding, stays while both shrink, and a neuron as small as that changes its sign.
+_SHRINKS = 8.0
 # The end of an orbit is looked for every so many steps, from such a speed on.
 _EVERY, _SLOW = 8, 1e-2
 # Share of the first residuals below which a sample counts as interpolated.
@@ -177,7 +180,7 @@ class VanishingStart(AbstractFlow):
         """
         goes = (state.status == Status.RUNNING) & (state.time < until)
         saddle: Saddle = state.memory
-        flow, far = self._flow(), jnp.asarray(_FAR, clock())
+        flow = self._flow()
         has_bias, planes = state.network.b is not None, saddle.orbit.memory.planes
         sample = extended_sample(data, loss, has_bias, planes)
         slope = state.network.negative_slope
@@ -187,7 +190,11 @@ class VanishingStart(AbstractFlow):
         settles = is_still(saddle, moves)
         waits = jnp.where(settles, saddle.is_large, only_grow(saddle, moves))
         seen = choose(settles, beside_large(data, neurons, sample), data)
-        step = lambda orbit: flow.step(orbit, seen, loss, far)
+        r = neurons.rates.residual[:, 0]
+        fastest = positive_or_one(jnp.sum(jnp.abs(r) * sample.norm_x))
+        soon = saddle.orbit.time + _SHRINKS / fastest.astype(clock())
+        end = jnp.where(settles, soon, jnp.asarray(_FAR, clock()))
+        step = lambda orbit: flow.step(orbit, seen, loss, end)
         orbit = step_without(step, saddle.orbit, waits, sample, slope)
         moves = moves_of(orbit)
         fastest = jnp.max(jnp.where(saddle.is_large, jnp.abs(moves.growth), 0))
