@@ -16,20 +16,13 @@ each λ and problem whose limit has ended:
   keeps a² − |w|² to its tolerance only, and a neuron that shrinks may become smaller
   than that.
 
-Problems run side by side in a batch; one that has ended makes room for the next.  A
-FILE that exists is continued.
-
     python benchmarks/vanishing_start.py [--json FILE|-] [--problems P] [--minutes M]
                                          [--figure FILE] [--smallest]
 """
 
 import argparse
 import dataclasses
-import json
-import pathlib
-import sys
 import time
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -45,14 +38,10 @@ from simbias.losses import half_mse
 from simbias.networks.two_layer import TwoLayer
 
 N, D, M = 8, 3, 12
-GROWN, LATER, EQUAL = 1e-2, 3000.0, 1e-3
-# In units of t: errors of first jumps are smaller.
-CLOSE = 30.0
-# Cases in a batch, problems between two writings, attempts between two looks.
-AT_ONCE, PART, TURNS = 48, 96, 100
+GROWN, LATER = 1e-2, 3000.0
 LIMIT, FLOW = (
-    VanishingStart(rtol=1e-6, max_steps=3000),
-    ReluFlow(rtol=1e-6, decouple=True, max_steps=8000),
+    VanishingStart(rtol=1e-6, max_steps=5000),
+    ReluFlow(rtol=1e-6, decouple=True, max_steps=20_000),
 )
 
 
@@ -65,116 +54,24 @@ def main() -> None:
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
-    scales, count, path = (1e-20, 1e-50, 1e-100, 1e-250), options.problems, options.json
-    at_once = AT_ONCE
+    scales, count = (1e-20, 1e-50, 1e-100, 1e-250), options.problems
     if options.smallest:
-        scales, count, at_once = (1e-20,), 1, 1
+        scales, count = (1e-20,), 1
     rows = []
-    if path != "-" and pathlib.Path(path).exists():
-        rows = json.loads(pathlib.Path(path).read_text())["rows"]
-    first = len(rows)
-    while len(rows) < count and time.process_time() < 60 * options.minutes:
-        seeds = list(range(len(rows), min(len(rows) + PART, count)))
-        rows += part(seeds, scales, at_once)
-        print(f"{len(rows)} problems, {time.process_time():.0f} s", file=sys.stderr)
-        document = {"summary": summary(rows, scales), "differ": differ(rows)}
-        cost = {"problems_now": len(rows) - first, "cpu_seconds": time.process_time()}
-        written(path, {**machine(), **cost, **document, "rows": rows})
+    for seed in range(count):
+        if time.process_time() > 60 * options.minutes:
+            break
+        data, network, about = problem(seed)
+        begin = time.perf_counter()
+        state = jax.block_until_ready(limit(network, data))
+        seconds = {"seconds": time.perf_counter() - begin}
+        is_over = state.status in (Status.CONVERGED, Status.STATIONARY)
+        runs = [against(state, network, data, scale) for scale in scales if is_over]
+        rows.append({"seed": seed, **about, **seen(state), **seconds, "runs": runs})
+    out = {**machine(), "summary": summary(rows, scales), "rows": rows}
+    written(options.json, out)
     if options.figure:
         figure(rows, scales).savefig(options.figure, dpi=120)
-
-
-def part(seeds: list[int], scales: tuple[float, ...], at_once: int) -> list[dict]:
-    """Rows of some problems."""
-    problems = [problem(seed) for seed in seeds]
-    limits = [(data, network, 1.0, np.inf) for data, network, _ in problems]
-    ends = side_by_side(LIMIT, limits, at_once)
-    cases, of = [], []
-    for i, (state, _, _) in enumerate(ends):
-        if state.status in (Status.CONVERGED, Status.STATIONARY):
-            for scale in scales:
-                cases.append((*problems[i][:2], scale, until(state, scale)))
-                of.append((i, scale))
-    runs: list[list[dict]] = [[] for _ in seeds]
-    for (i, scale), found in zip(of, side_by_side(FLOW, cases, at_once), strict=True):
-        runs[i].append(against(ends[i][0], found, scale))
-    return [
-        {"seed": seed, **problems[i][2], **seen(ends[i][0]), "runs": runs[i]}
-        for i, seed in enumerate(seeds)
-    ]
-
-
-def side_by_side(flow, cases: list[tuple], at_once: int) -> list[tuple]:
-    """(state, when neurons have grown, whether they keep their signs) of every case.
-
-    Args:
-        flow: of all.
-        cases: data, network of scale 1, scale and time to reach.
-        at_once: how many run at a time.
-    """
-    ends: list[Any] = [None] * len(cases)
-    waiting, stack = list(range(len(cases))), lambda *v: jnp.stack(v)
-    places = [waiting.pop(0) if waiting else 0 for _ in range(at_once)]
-    here = jax.tree.map(stack, *(cases[i] for i in places))
-    carry = begun(flow, here)
-    while any(end is None for end in ends):
-        carry = advanced(flow, here, carry)
-        state = carry[0]
-        running = (state.status == Status.RUNNING) & (state.time < here[3])
-        fresh = np.zeros(at_once, bool)
-        for k in np.flatnonzero(~np.asarray(running)):
-            if ends[places[k]] is None:
-                ends[places[k]] = jax.tree.map(lambda v, k=k: v[k], carry)
-            if waiting:
-                places[k], fresh[k] = waiting.pop(0), True
-        if fresh.any():
-            here = jax.tree.map(stack, *(cases[i] for i in places))
-            carry = renewed(jnp.asarray(fresh), begun(flow, here), carry)
-    return ends
-
-
-def renewed(is_fresh, new, old):
-    """New carries in some places of a batch."""
-    shaped = lambda v: is_fresh.reshape(-1, *(1,) * (v.ndim - 1))
-    return jax.tree.map(lambda a, b: jnp.where(shaped(a), a, b), new, old)
-
-
-@eqx.filter_jit
-def begun(flow, here):
-    """The first carry of all."""
-
-    def one(data, network, scale, _):
-        start = dataclasses.replace(network, w=scale * network.w, a=scale * network.a)
-        state = flow.init(start, data, half_mse, jax.random.key(0))
-        return state, jnp.full(M, jnp.nan), jnp.ones(M, bool)
-
-    return jax.vmap(one)(*here)
-
-
-@eqx.filter_jit
-def advanced(flow, here, carry):
-    """Up to `TURNS` attempts of each."""
-
-    def one(case, carry):
-        (data, network, _, until), (state, grown, keeps) = case, carry
-        y, x = jnp.abs(data.y[:, 0]), jnp.linalg.norm(data.x, axis=1)
-        large = GROWN * jnp.sqrt(jnp.sum(y) / jnp.sum(x))
-        goes = (state.status == Status.RUNNING) & (state.time < until)
-        new = flow.step(state, data, half_mse, until)
-        new = jax.tree.map(lambda a, b: jnp.where(goes, a, b), new, state)
-        keeps &= new.network.a[:, 0] * network.a[:, 0] > 0
-        is_new = jnp.isnan(grown) & (jnp.abs(new.network.a[:, 0]) > large)
-        return new, jnp.where(is_new, new.time, grown), keeps
-
-    def turn(carry):
-        return carry[0] + 1, jax.vmap(one)(here, carry[1])
-
-    def goes(carry):
-        state = carry[1][0]
-        running = (state.status == Status.RUNNING) & (state.time < here[3])
-        return (carry[0] < TURNS) & jnp.any(running)
-
-    return jax.lax.while_loop(goes, turn, (0, carry))[1]
 
 
 def problem(seed: int) -> tuple[Dataset, TwoLayer, dict]:
@@ -196,6 +93,34 @@ def problem(seed: int) -> tuple[Dataset, TwoLayer, dict]:
     return data, TwoLayer(w, jnp.asarray(a)), about
 
 
+@eqx.filter_jit
+def limit(network, data):
+    """The state at the end of the limit."""
+    state = LIMIT.init(network, data, half_mse, jax.random.key(0))
+    step = lambda s: LIMIT.step(s, data, half_mse, jnp.float64(jnp.inf))
+    return jax.lax.while_loop(lambda s: s.status == Status.RUNNING, step, state)
+
+
+@eqx.filter_jit
+def flow(network, data, scale, until):
+    """The state at a time, when each neuron has grown, whether it kept its sign."""
+    start = dataclasses.replace(network, w=scale * network.w, a=scale * network.a)
+    y, x = jnp.abs(data.y[:, 0]), jnp.linalg.norm(data.x, axis=1)
+    large = GROWN * jnp.sqrt(jnp.sum(y) / jnp.sum(x))
+    state = FLOW.init(start, data, half_mse, jax.random.key(0))
+
+    def step(carry):
+        state, grown, keeps = carry
+        state = FLOW.step(state, data, half_mse, until)
+        keeps &= state.network.a[:, 0] * network.a[:, 0] > 0
+        is_new = jnp.isnan(grown) & (jnp.abs(state.network.a[:, 0]) > large)
+        return state, jnp.where(is_new, state.time, grown), keeps
+
+    goes = lambda c: (c[0].status == Status.RUNNING) & (c[0].time < until)
+    first = (state, jnp.full(M, jnp.nan), jnp.ones(M, bool))
+    return jax.lax.while_loop(goes, step, first)
+
+
 def seen(state) -> dict:
     """Of the limit."""
     saddle, count = state.memory, int(state.memory.count)
@@ -205,23 +130,20 @@ def seen(state) -> dict:
         "losses": np.asarray(saddle.loss)[:count].tolist(),
         "leaders": np.asarray(saddle.neuron)[:count].astype(int).tolist(),
         "neurons": np.asarray(saddle.leaving)[:count].astype(int).tolist(),
-        "falls_back": int(np.asarray(saddle.is_large).sum())
-        < int(np.nansum(np.asarray(saddle.leaving)[:count])),
         "attempts": int(state.stats["accepted"] + state.stats["rejected"]),
     }
 
 
-def until(state, scale: float) -> float:
-    """Time after which the flow from λ has come to the end of the limit."""
-    times, unit = seen(state)["times"], float(-np.log(scale))
-    last_jump = times[-1] * unit if times else 0.0
-    return 1.2 * last_jump + LATER + 3 * float(state.memory.orbit.time)
-
-
-def against(state, found, scale: float) -> dict:
+def against(state, network, data, scale: float) -> dict:
     """The flow from λ beside the limit."""
-    of, unit = seen(state), float(-np.log(scale))
-    last, grown, keeps = found
+    of = seen(state)
+    unit = float(-np.log(scale))
+    last_jump = of["times"][-1] * unit if of["times"] else 0.0
+    until = 1.2 * last_jump + LATER + 3 * float(state.memory.orbit.time)
+    begin = time.perf_counter()
+    found = flow(network, data, scale, jnp.float64(until))
+    last, grown, keeps = jax.block_until_ready(found)
+    seconds = time.perf_counter() - begin
     when = np.asarray(grown)[of["leaders"]]
     # A neuron that leaves, falls back and leaves again has grown once.
     first = [i for i, j in enumerate(of["leaders"]) if j not in of["leaders"][:i]]
@@ -230,10 +152,6 @@ def against(state, found, scale: float) -> dict:
     f, f_limit = (jax.vmap(net)(points) for net in (last.network, state.network))
     size = jnp.linalg.norm(f_limit)
     count = int(np.isfinite(grown).sum())
-    neurons = last.memory.neurons
-    square = lambda w, a: np.sum(np.asarray(w) ** 2, axis=1) + np.asarray(a)[:, 0] ** 2
-    speed = np.sqrt(square(neurons.rates.w, neurons.rates.a))
-    moves = (speed / np.sqrt(square(neurons.w, neurons.a)))[np.isfinite(grown)]
     return {
         "scale": scale,
         "status": Status(int(last.status)).name,
@@ -241,9 +159,9 @@ def against(state, found, scale: float) -> dict:
         "grown": count,
         "no_others": count <= sum(of["neurons"]),
         "keeps_signs": bool(jnp.all(keeps)),
-        "moves": float(np.max(moves, initial=0) / state.memory.speed),
         "error": error,
         "distance": float(jnp.linalg.norm(f - f_limit) / jnp.where(size > 0, size, 1)),
+        "seconds": seconds,
     }
 
 
@@ -260,7 +178,7 @@ def summary(rows: list[dict], scales: tuple[float, ...]) -> dict:
         out[f"{scale:g}"] = {
             "problems": len(runs),
             "ordered": sum(r["has_order"] and r["no_others"] for r in runs),
-            "close": sum(v < EQUAL for v in distance),
+            "close": sum(v < 1e-3 for v in distance),
             "keep_signs": sum(r["keeps_signs"] for r in runs),
             "first_error": quantiles(first),
             "distance": quantiles(distance),
@@ -273,27 +191,6 @@ def summary(rows: list[dict], scales: tuple[float, ...]) -> dict:
         ]
         spread = [abs(a - b) for p in pairs for a, b in list(p)[:2]]
         out["spread"] = quantiles([v for v in spread if np.isfinite(v)])
-    return out
-
-
-def differ(rows: list[dict]) -> list[dict]:
-    """Every run that ends elsewhere than the limit, and what may explain it."""
-    out = []
-    for r in rows:
-        gap = min(np.diff(r["times"]), default=np.inf)
-        for run in r["runs"]:
-            if run["distance"] < EQUAL:
-                continue
-            causes = {
-                "the flow used all its steps": run["status"] == "MAX_STEPS",
-                "an output weight changed its sign": not run["keeps_signs"],
-                "the flow still moves": run["moves"] > 1e-6,
-                "two jumps are close": gap * -np.log(run["scale"]) < CLOSE,
-                "the limit fell back": r["falls_back"],
-            }
-            found = [k for k, v in causes.items() if v] or ["not explained"]
-            ends = {k: run[k] for k in ("scale", "distance", "has_order", "no_others")}
-            out.append({"seed": r["seed"], **ends, "causes": found})
     return out
 
 

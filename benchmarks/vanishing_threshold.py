@@ -28,6 +28,7 @@ import xarray as xr
 from _results import machine, written
 from jaxtyping import Array, Float
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from simbias.core import Dataset, FlowState, Status
 from simbias.experiments._noisy_teacher import noisy_teacher
@@ -74,6 +75,9 @@ def main() -> None:
         for seed in range(len(found), seeds):
             if time.process_time() < 60 * options.minutes:
                 found.append(one(seed, n, dimension, m))
+        if path != "-":
+            written(path, document(limits))
+    if path == "-":
         written(path, document(limits))
     if options.figure:
         figure(document(limits)["rows"]).savefig(options.figure, dpi=120)
@@ -240,7 +244,17 @@ def figure(rows: list[dict]) -> Figure:
     right.plot(d, law, color="0.4", label="two regressions")
     right.plot(d, d**3.0, ":", color="0.4", label="d³")
     right.set(xscale="log", yscale="log", xlabel="d", ylabel="n* at λ = 0, t = ∞")
-    right.set(ylim=(2, 80), xticks=[2, 3, 5, 8, 10], xticklabels=[2, 3, 5, 8, 10])
+    right.set(ylim=(2, 80))
+    sizes = [2, 3, 5, 10, 20, 40]
+    for axes, name, ticks in (
+        (left, "x", sizes),
+        (right, "x", [2, 3, 5, 8]),
+        (right, "y", sizes),
+    ):
+        axis = getattr(axes, f"{name}axis")
+        axis.set_major_locator(FixedLocator(ticks))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     right.set_title("intervals: 95 %", fontsize=9)
     right.legend(fontsize=8)
     return fig
