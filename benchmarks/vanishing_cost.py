@@ -101,11 +101,11 @@ def compared(old: list[dict], new: list[dict]) -> dict:
     apart = lambda a, b: float(np.max(np.abs(np.subtract(a, b))) / np.max(np.abs(a)))
     ended = [(a, b) for a, b in pairs if a["status"] == b["status"] != "MAX_STEPS"]
     alike = [(a, b) for a, b in ended if len(a["times"]) == len(b["times"])]
-    total = lambda rows, key: float(sum(r[key] for r in rows))
+    total = lambda i: float(sum(pair[i]["cpu_seconds"] for pair in pairs))
     return {
         "cpu_seconds": [a["cpu_seconds"] for a, _ in pairs],
         "attempts": [a["attempts"] for a, _ in pairs],
-        "speedup": total(old, "cpu_seconds") / total(new, "cpu_seconds"),
+        "speedup": total(0) / total(1),
         "ended_in_both": len(ended),
         "as_many_jumps": len(alike),
         "times_apart": max(apart(a["times"], b["times"]) for a, b in alike),
