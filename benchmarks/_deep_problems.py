@@ -75,6 +75,12 @@ def euler(net: Any, data: Dataset, loss: Loss, time: Any, step: Any) -> Any:
     return eqx.combine(jax.lax.fori_loop(0, count, body, params), rest)
 
 
+@eqx.filter_jit
+def started(flow: Any, net: Any, data: Dataset, loss: Loss) -> FlowState:
+    """The state at time 0."""
+    return flow.init(net, data, loss, jax.random.key(0))
+
+
 def flowed(
     net: Any,
     data: Dataset,
@@ -85,7 +91,7 @@ def flowed(
 ) -> list[FlowState]:
     """The states of the exact flow at the times."""
     flow = DeepReluFlow(rtol=jnp.asarray(rtol), **options)
-    state, states = flow.init(net, data, loss, jax.random.key(0)), []
+    state, states = started(flow, net, data, loss), []
     for time in times:
         state = advance(flow, state, data, loss, jnp.asarray(float(time)))
         states.append(state)

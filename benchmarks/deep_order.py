@@ -24,7 +24,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from _deep_problems import distance, flat, flowed, problem, sample
+from _deep_problems import distance, flat, flowed, problem, sample, started
 from _results import machine, written
 
 from simbias import losses
@@ -76,7 +76,7 @@ def measured(name: str, lengths: tuple[float, ...]) -> list[dict[str, Any]]:
 def with_steps(net: Any, data: Any, loss: Any, end: float, length: float) -> Any:
     """The state at the end, by steps of one length."""
     flow = DeepReluFlow(rtol=jnp.asarray(1e9), atol=jnp.asarray(1e9))
-    state = flow.init(net, data, loss, jax.random.key(0))
+    state = started(flow, net, data, loss)
     return _go(flow, state, data, loss, jnp.asarray(end), jnp.asarray(length))
 
 

@@ -38,7 +38,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from _deep_problems import advance, distance, flat, flowed, problem, sample
+from _deep_problems import advance, distance, flat, flowed, problem, sample, started
 from _results import machine, written
 
 from simbias.core import Status
@@ -141,7 +141,7 @@ def of_random(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     named = {"samples": n, "inputs": d, "width": m, "end": end}
     net, data, loss = random_problem(n, d, m)
     flow = DeepReluFlow(rtol=jnp.asarray(options.rtol))
-    state, rows = flow.init(net, data, loss, jax.random.key(0)), []
+    state, rows = started(flow, net, data, loss), []
     peer = peer_of(net, data, loss, options.rtol) if options.peer else None
     begin = time.perf_counter()
     for t in [t for t in TIMES if t < end] + [float(end)]:
@@ -226,7 +226,7 @@ def by_steps(
         )
     else:
         flow = Descent(rate=jnp.asarray(value), max_steps=MOST_STEPS)
-    state, states = flow.init(net, data, loss, jax.random.key(0)), []
+    state, states = started(flow, net, data, loss), []
     for t in times:
         state = advance(flow, state, data, loss, jnp.asarray(t))
         states.append(state)
@@ -313,7 +313,7 @@ def peer_of(net: Any, data: Any, loss: Any, rtol: float) -> Callable[[float], in
     """Evaluations of Tsit5 up to a time, with tanh in the place of the ReLU."""
     net = dataclasses.replace(net, activation=jnp.tanh)
     flow = GradientFlow(rtol=jnp.asarray(rtol))
-    state = flow.init(net, data, loss, jax.random.key(0))
+    state = started(flow, net, data, loss)
 
     def evaluations(t: float) -> int:
         nonlocal state

@@ -64,6 +64,8 @@ def compare(
 ) -> list[dict]:
     rows, exact = [], None
     base = paper.experiment("quick", n=tuple(options.n), m=options.m, scale=1e-3)
+    if options.smallest:
+        base = dataclasses.replace(base, stop=None)
     base = dataclasses.replace(
         base, seeds=options.seeds, times=log_times(1.0, options.time, 20)
     )

@@ -7,7 +7,8 @@ in a process of its own, with all caches (compiled programs, fonts, Python's own
 empty folder at first: by the clock, in seconds of processor, and what JAX says of
 tracing, lowering and compiling, by the clock and summed over threads.  What the second
 run needs no more is what compiling costs: it traces and lowers as the first does, and
-reads its programs.  `--smallest` takes `catapult` with the preset smoke instead.
+reads its programs.  `--smallest` takes `catapult` with the preset smoke instead, and
+the bytecode that there is.
 """
 
 import argparse
@@ -55,12 +56,17 @@ def main() -> None:
     }
     with tempfile.TemporaryDirectory() as folder:
         for which in ("first", "second"):
-            document[which] = run(experiment, preset, pathlib.Path(folder), which)
+            here = pathlib.Path(folder)
+            document[which] = run(
+                experiment, preset, here, which, has_bytecode=options.smallest
+            )
     written(options.json, document)
     return None
 
 
-def run(experiment: str, preset: str, folder: pathlib.Path, which: str) -> dict:
+def run(
+    experiment: str, preset: str, folder: pathlib.Path, which: str, has_bytecode: bool
+) -> dict:
     """One run in its own process, and what it took."""
     report, runs = folder / f"{which}.json", folder / which
     runs.mkdir()
@@ -68,10 +74,9 @@ def run(experiment: str, preset: str, folder: pathlib.Path, which: str) -> dict:
     shutil.copy(own, runs / "small_shapes.py")
     kept = {"JAX_COMPILATION_CACHE_DIR", "PYTHONDONTWRITEBYTECODE", "MPLCONFIGDIR"}
     environment = {k: v for k, v in os.environ.items() if k not in kept}
-    environment |= {
-        "XDG_CACHE_HOME": str(folder / "cache"),
-        "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
-    }
+    environment |= {"XDG_CACHE_HOME": str(folder / "cache")}
+    if not has_bytecode:
+        environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     file = str(pathlib.Path(__file__).resolve())
     command = [sys.executable, file, "--one", experiment, preset, str(report)]
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)

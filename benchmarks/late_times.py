@@ -34,6 +34,8 @@ def main() -> None:
     if options.smallest:
         flows, cell, times = [flows[0], flows[4]], {**cell, "n": 8, "m": 10}, (5.0,)
     base = paper.experiment("smoke", **cell)
+    if options.smallest:
+        base = dataclasses.replace(base, stop=None)
     rows = []
     for flow in flows:
         ds = simulate(dataclasses.replace(base, flow=flow, seeds=2, times=times))

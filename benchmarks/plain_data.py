@@ -12,6 +12,7 @@ import tempfile
 import time
 
 from simbias.experiments import threshold
+from simbias.flows.descent import Descent
 from simbias.store.layout import open_store
 from simbias.store.plain import clear_plain
 from simbias.store.work import complete
@@ -24,11 +25,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--smallest", action="store_true")
     is_smallest = parser.parse_args().smallest
-    preset, repeats = ("smoke", 1) if is_smallest else ("quick", REPEATS)
+    preset, repeats, changes = "quick", REPEATS, {}
+    if is_smallest:  # and what compiles soon
+        preset, repeats, changes = "smoke", 1, {"flow": Descent(0.1), "stop": None}
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "run.zarr"
         began = time.perf_counter()
-        simulate(threshold.experiment(preset), store=path)
+        simulate(threshold.experiment(preset, **changes), store=path)
         whole = time.perf_counter() - began
         store = open_store(path)
         with_it = size(path)

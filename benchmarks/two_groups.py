@@ -32,7 +32,7 @@ def main() -> None:
     if options.smallest:
         cell = {**experiment.cell, "n": 20}
         experiment = dataclasses.replace(
-            experiment, cell=cell, seeds=2, times=(0.0, 1.0), flow=Descent()
+            experiment, cell=cell, seeds=2, times=(0.0, 1.0), flow=Descent(), stop=None
         )
     ds = open_result(options.run) if options.run else simbias.simulate(experiment)
     d, sigma = int(ds["d"]), float(ds["sigma"])

@@ -22,12 +22,14 @@
 
 # %%
 import dataclasses
+import os
 
 import simbias
 from simbias.analysis.threshold import threshold
 from simbias.experiments import threshold as experiment_file
 
-experiment = experiment_file.experiment("smoke", n=(8, 20, 60), seeds=16, pad_to=64)
+seeds = 4 if "SIMBIAS_QUICK" in os.environ else 16  # few, for a test
+experiment = experiment_file.experiment("smoke", n=(8, 20, 60), seeds=seeds, pad_to=64)
 experiment
 
 # %% [markdown]

@@ -103,6 +103,10 @@ class AbstractStop(eqx.Module):
         The flow is that of a member, one of a wrapper the `inner` one.
         """
 
+    def of_flow(self, flow: AbstractFlow) -> "AbstractStop":  # noqa: ARG002
+        """The rule for a member of this flow: itself, unless the flow matters."""
+        return self
+
     def __call__(self, network: Any, data: Dataset) -> Bool[Array, ""]:
         """True if the member may rest, as CONVERGED."""
         raise NotImplementedError(f"{type(self).__name__}.__call__ or .status")

@@ -162,26 +162,37 @@ class AbstractFlowWrapper(AbstractFlow):
     def inner(self) -> AbstractFlow:
         """The other flow."""
 
+    def inner_of(self, network: Any) -> AbstractFlow:  # noqa: ARG002
+        """The other flow for this network, `inner` unless the network chooses it."""
+        return self.inner
+
     def init(
         self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
     ) -> FlowState:
-        """State of `inner` at time 0."""
-        return self.inner.init(network, data, loss, key)
+        """State of the other flow at time 0."""
+        return self.inner_of(network).init(network, data, loss, key)
 
     def step(
         self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
     ) -> FlowState:
-        """One attempted step of `inner`."""
-        return self.inner.step(state, data, loss, until)
+        """One attempted step of the other flow."""
+        return self.inner_of(state.network).step(state, data, loss, until)
 
     def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:
-        """What `inner` has written down."""
-        return self.inner.history(state)
+        """What the other flow has written down."""
+        return self.inner_of(state.network).history(state)
 
     def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
-        """That of `inner`."""
-        return self.inner.attempt_size(network, n, width, tile)
+        """That of the other flow."""
+        return self.inner_of(network).attempt_size(network, n, width, tile)
 
     def step_equations(self, state: FlowState) -> int | None:
-        """Those of `inner`."""
-        return self.inner.step_equations(state)
+        """Those of the other flow."""
+        return self.inner_of(state.network).step_equations(state)
+
+
+def innermost(flow: AbstractFlow, network: Any) -> AbstractFlow:
+    """The flow of a network that wrappers hold."""
+    while isinstance(flow, AbstractFlowWrapper):
+        flow = flow.inner_of(network)
+    return flow

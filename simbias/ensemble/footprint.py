@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import jax
@@ -10,6 +10,7 @@ import jax
 # What is computed from the outputs of these alone, XLA fuses, but for some of what
 # follows a convolution.
 _TIMES = {"dot_general": 1, "conv_general_dilated": 1.4}
+_ADDRESS = re.compile("0x[0-9a-f]+")
 
 
 def footprint(f: Callable[..., Any], *arguments: Any) -> int:
@@ -22,13 +23,14 @@ def footprint(f: Callable[..., Any], *arguments: Any) -> int:
         f: of arrays.
         arguments: of `f`, with or without values.
     """
-    return footprint_and_equations(f, *arguments)[0]
+    return round(_Footprint().of([jax.make_jaxpr(f)(*arguments)]))
 
 
-def footprint_and_equations(f: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
-    """Both of one trace, which takes longer than to count."""
-    jaxpr = jax.make_jaxpr(f)(*arguments).jaxpr
-    return round(_of(jaxpr)), _equations(jaxpr)
+def footprint_and_equations(programs: Iterable[Any]) -> tuple[int, int]:
+    """Both of several programs together, which are traced for the same arguments."""
+    programs = list(programs)
+    count = sum(_equations(program.jaxpr) for program in programs)
+    return round(_Footprint().of(programs)), count
 
 
 def equations(f: Callable[..., Any], *arguments: Any) -> int:
@@ -43,26 +45,75 @@ def _equations(jaxpr: Any) -> int:
 
 def _parts(equation: Any) -> list[Any]:
     """What an equation calls."""
-    found = jax.tree.leaves(list(equation.params.values()))
-    found = [getattr(part, "jaxpr", part) for part in found]
+    return [part for value in equation.params.values() for part in _calls(value)]
+
+
+def _calls(value: Any) -> list[Any]:
+    """What is called by an equation with such a parameter."""
+    found = [getattr(part, "jaxpr", part) for part in jax.tree.leaves(value)]
     return [part for part in found if hasattr(part, "eqns")]
 
 
-def _of(jaxpr: Any) -> float:
-    total = 0.0
-    same: dict[Any, Any] = {}  # variable -> the first one with its value
-    made: dict[Hashable, list[Any]] = {}
-    for equation in jaxpr.eqns:
-        how = re.sub("0x[0-9a-f]+", "", str(equation.params))
-        of = (_operand(v, same) for v in equation.invars)
-        outputs = made.setdefault((equation.primitive.name, how, *of), equation.outvars)
-        if outputs is not equation.outvars:
-            same.update(zip(equation.outvars, outputs, strict=True))
-            continue
-        sizes = [math.prod(v.aval.shape) for v in outputs]
-        total += _TIMES.get(equation.primitive.name, 0) * sum(sizes)
-        total += sum(map(_of, _parts(equation)))
-    return total
+class _Footprint:
+    """Counts programs; what several equations call is written and counted once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, str] = {}  # of a program, by its identity
+        self._numbers: dict[str, int] = {}  # of a text
+        self._counts: dict[int, float] = {}
+
+    def of(self, programs: list[Any]) -> float:
+        """Of programs with the same arguments."""
+        same: dict[Any, Any] = {}  # variable -> the first one with its value
+        held: dict[int, Any] = {}
+        for program in programs:
+            first = programs[0].jaxpr.invars
+            same.update(zip(program.jaxpr.invars, first, strict=True))
+            for v, value in zip(program.jaxpr.constvars, program.consts, strict=True):
+                same[v] = held.setdefault(id(value), v)
+        return self._of((e for p in programs for e in p.jaxpr.eqns), same)
+
+    def _of(self, equations: Iterable[Any], same: dict[Any, Any]) -> float:
+        total = 0.0
+        made: dict[Hashable, list[Any]] = {}
+        for equation in equations:
+            of = (_operand(v, same) for v in equation.invars)
+            what = equation.primitive.name, self._how(equation), *of
+            outputs = made.setdefault(what, equation.outvars)
+            if outputs is not equation.outvars:
+                same.update(zip(equation.outvars, outputs, strict=True))
+                continue
+            sizes = [math.prod(v.aval.shape) for v in outputs]
+            total += _TIMES.get(equation.primitive.name, 0) * sum(sizes)
+            total += sum(map(self._inside, _parts(equation)))
+        return total
+
+    def _inside(self, jaxpr: Any) -> float:
+        if id(jaxpr) not in self._counts:
+            self._counts[id(jaxpr)] = self._of(jaxpr.eqns, {})
+        return self._counts[id(jaxpr)]
+
+    def _how(self, equation: Any) -> str:
+        """Parameters of an equation, without addresses."""
+        parts = _parts(equation)
+        if not parts:
+            return _ADDRESS.sub("", str(equation.params))
+        rest = {k: v for k, v in equation.params.items() if not _calls(v)}
+        return _ADDRESS.sub("", str(rest)) + "".join(map(self._text, parts))
+
+    def _text(self, jaxpr: Any) -> str:
+        """A number that programs share if they are the same, as text."""
+        if id(jaxpr) not in self._texts:
+            names: dict[Any, int] = {}
+            name = lambda v: f"{names.setdefault(v, len(names))}:{v.aval}"
+            lines = [" ".join(map(name, [*jaxpr.constvars, *jaxpr.invars]))]
+            for equation in jaxpr.eqns:
+                of = [str(v) if hasattr(v, "val") else name(v) for v in equation.invars]
+                words = equation.primitive.name, self._how(equation), *of, "->"
+                lines.append(" ".join([*words, *map(name, equation.outvars)]))
+            number = self._numbers.setdefault("\n".join(lines), len(self._numbers))
+            self._texts[id(jaxpr)] = f"#{number}"
+        return self._texts[id(jaxpr)]
 
 
 def _operand(v: Any, same: dict[Any, Any]) -> Hashable:

@@ -7,7 +7,7 @@ waits costs nothing), side by side on an accelerator.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -27,6 +27,7 @@ from simbias.core import (
     Status,
 )
 from simbias.ensemble.leaves import kept_dtype, named_leaves, nothing
+from simbias.flow import innermost
 from simbias.introspection.array_network import original_network
 from simbias.numerics.conditionals import when
 
@@ -84,6 +85,7 @@ def start(
     lane = Lane(flow, data, state, jnp.int32(0), records, kept)
     if recorder.times[0] > 0:
         return lane
+    recorder = _of_flow(recorder, flow, lane.state.network)
     return dataclasses.replace(lane, **_parts(_recorded(recorder, data, _moving(lane))))
 
 
@@ -91,6 +93,7 @@ def advance(recorder: Recorder, lane: Lane, attempts: Int[Array, ""]) -> Lane:
     """At most `attempts` attempted steps, recording at each time that is reached."""
     flow, data = lane.flow, lane.data
     times = jnp.asarray(recorder.times, jnp.float64)
+    recorder = _of_flow(recorder, flow, lane.state.network)
     record_when = when(lambda data, moving: _recorded(recorder, data, moving))
 
     def is_moving(carry):
@@ -148,6 +151,14 @@ def _moving(lane: Lane) -> tuple:
 
 def _parts(moving: tuple) -> dict:
     return dict(zip(("state", "cursor", "records", "kept"), moving, strict=True))
+
+
+def _of_flow(recorder: Recorder, flow: AbstractFlow, network: Any) -> Recorder:
+    """With the stop as it is under the flow of a member."""
+    if recorder.stop is None:
+        return recorder
+    own = innermost(flow, original_network(network))
+    return dataclasses.replace(recorder, stop=recorder.stop.of_flow(own))
 
 
 def _recorded(recorder: Recorder, data: Dataset, moving: tuple) -> tuple:

@@ -1,5 +1,6 @@
 """What a measure or a stop gives for a network: its shape, its axes, or why nothing."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -9,13 +10,13 @@ import numpy as np
 
 from simbias.core import (
     AbstractFlow,
-    AbstractFlowWrapper,
     AbstractStop,
     Loss,
     Measure,
 )
 from simbias.ensemble.lane import of_original
 from simbias.errors import BadInput
+from simbias.flow import innermost
 from simbias.introspection.array_network import original_network
 from simbias.validation.experiment import RESERVED
 
@@ -31,44 +32,49 @@ _COMPILED = (
 )
 
 
-def measured_shape(
+def measured(
     name: str, measure: Measure, network: Any, data: Any
-) -> jax.ShapeDtypeStruct:
-    """What a measure returns for a network, with or without values.
+) -> tuple[jax.ShapeDtypeStruct, Any]:
+    """What a measure returns for a network, with or without values, and its program.
 
     Raises:
         ValueError: naming the measure, if it cannot be taken of this network, or
             returns or names its axes wrongly.
     """
-    value = tried(f"measure `{name}`", of_original(measure), network, data)
+    value, program = tried(f"measure `{name}`", of_original(measure), network, data)
     check_value(name, measure, value)
-    return value
+    return value, program
 
 
 def check_stop(
     stop: AbstractStop | None, flow: AbstractFlow, network: Any, data: Any, loss: Loss
-) -> None:
+) -> list[Any]:
     """Refuse a stop that says nothing of this network, or is wrong under this flow.
+
+    Returns:
+        Its program, or nothing without a stop.
 
     Raises:
         ValueError: if it cannot be asked, or is not one truth value, or one status.
     """
     if stop is None:
-        return
-    while isinstance(flow, AbstractFlowWrapper):
-        flow = flow.inner
+        return []
+    flow = innermost(flow, network)
     stop.check_flow(flow)
+    stop = stop.of_flow(flow)
     if type(stop).status is AbstractStop.status:
-        value, kind = tried("`stop`", of_original(stop), network, data), "boolean"
+        said, kind = of_original(stop), "boolean"
         is_right = lambda dtype: dtype == jnp.bool_
     else:
         said = lambda network, data: stop.status(original_network(network), data, loss)
-        value, kind = tried("`stop`", said, network, data), "integer, a status"
+        kind = "integer, a status"
         is_right = lambda dtype: jnp.issubdtype(dtype, jnp.integer)
+    value, program = tried("`stop`", said, network, data)
     if getattr(value, "shape", None) != () or not is_right(value.dtype):
         raise BadInput(
             f"`stop` must return one {kind}, got {value}. Example: risk < 1e-6."
         )
+    return [program]
 
 
 def dims_of(name: str, measure: Measure, rank: int) -> tuple[str, ...]:
@@ -129,14 +135,14 @@ def check_value(name: str, measure: Measure, value: Any) -> None:
             )
 
 
-def tried(what: str, measure: Any, network: Any, *others: Any) -> Any:
-    """What a function of a network returns, without values.
+def tried(what: str, measure: Any, network: Any, *others: Any) -> tuple[Any, Any]:
+    """What a function of a network returns, without values, and its program.
 
     Raises:
         ValueError: naming `what`, if it cannot be computed.
     """
     try:
-        return eqx.filter_eval_shape(measure, network, *others)
+        return _traced(measure, network, *others)
     except BadInput:
         raise
     except Exception as error:  # of any kind: it was written for other networks
@@ -146,3 +152,18 @@ def tried(what: str, measure: Any, network: Any, *others: Any) -> Any:
             f"{type(original_network(network)).__name__}: {type(error).__name__}: "
             f"{why}{_COMPILED if isinstance(error, _NEEDS_VALUES) else ''}"
         ) from error
+
+
+def _traced(f: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
+    """What a function returns, without values, and its program."""
+    is_array = lambda v: eqx.is_array(v) or isinstance(v, jax.ShapeDtypeStruct)
+    arrays, rest = eqx.partition(arguments, is_array)
+    others: list[Any] = []
+
+    def arrays_of(*arrays):
+        found, other = eqx.partition(f(*eqx.combine(arrays, rest)), eqx.is_array)
+        others.append(other)
+        return found
+
+    program, found = jax.make_jaxpr(arrays_of, return_shape=True)(*arrays)
+    return eqx.combine(found, others[-1]), program

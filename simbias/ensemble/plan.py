@@ -5,9 +5,8 @@ import itertools
 from collections.abc import Hashable, Iterator, Mapping
 
 from simbias.core import Experiment
-from simbias.ensemble.footprint import footprint, footprint_and_equations
 from simbias.ensemble.grid import Cell, Grid, make_grid
-from simbias.ensemble.lane import Lane, Recorder, of_original
+from simbias.ensemble.lane import Lane, Recorder
 from simbias.ensemble.repeats import check_repeats
 from simbias.ensemble.shapes import Field, Shapes, cost, widest
 from simbias.ensemble.tuples import with_tuples
@@ -98,8 +97,8 @@ def make_plan(experiment: Experiment) -> Plan:
         span = range(index * seeds, (index + 1) * seeds)
         spans.setdefault(shapes.of(cell), []).append(span)
     groups = [
-        Group(tuple(of_shape), lane, cost(lane), *_recording(experiment, lane))
-        for lane, of_shape in ((shapes.lanes[k], v) for k, v in spans.items())
+        Group(tuple(v), shapes.lanes[k], cost(shapes.lanes[k]), *shapes.recordings[k])
+        for k, v in spans.items()
     ]
     # The dearest first: what is left for the end is then short.
     groups.sort(key=lambda g: -g.cost)
@@ -126,22 +125,3 @@ def make_plan(experiment: Experiment) -> Plan:
         widest(shapes.networks),
         stats,
     )
-
-
-def _recording(experiment: Experiment, lane: Lane) -> tuple[int, int]:
-    """Numbers that measures hold, along the way or at the end, and their equations."""
-    network, data = lane.state.network, lane.data
-    measured = lambda measures: (
-        lambda network, data: [
-            of_original(measure)(network, data) for measure in measures
-        ]
-    )
-    stop = []
-    if (rule := experiment.stop) is not None:
-        stop = [lambda network, data: rule.status(network, data, experiment.loss)]
-    along = measured([*experiment.measures.values(), *stop])
-    end = measured([*experiment.final.values()])
-    size, count = footprint_and_equations(along, network, data)
-    if experiment.final:
-        size = max(size, footprint(end, network, data))
-    return size, count

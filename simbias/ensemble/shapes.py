@@ -13,15 +13,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from simbias.core import AbstractFlow, Experiment
+from simbias.ensemble.footprint import footprint_and_equations
 from simbias.ensemble.grid import Cell, Grid
 from simbias.ensemble.keys import member_key
-from simbias.ensemble.lane import Lane, Recorder, of_original, record_dtype, start
-from simbias.ensemble.measurement import check_stop, coords_of, dims_of, measured_shape
+from simbias.ensemble.lane import Lane, Recorder, record_dtype, start
+from simbias.ensemble.measurement import check_stop, coords_of, dims_of, measured
 from simbias.ensemble.members import draw, maker, member_flow
 from simbias.ensemble.tracing import check_traced
 from simbias.errors import BadInput
 from simbias.validation.agreement import check_loss
-from simbias.validation.factorisations import check_factorisations
+from simbias.validation.factorisations import check_factorisations, check_program
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Shapes:
 
     def __init__(self, experiment: Experiment, grid: Grid, recorder: Recorder):
         self.lanes: dict[Hashable, Lane] = {}
+        self.recordings: dict[Hashable, tuple[int, int]] = {}
         self.trajectories: list[dict[str, Field]] = []
         self.final: list[dict[str, Field]] = []
         self.networks: list[dict[str, Field]] = []
@@ -113,15 +115,20 @@ class Shapes:
         """What members that look like this record, and the shape of their lanes."""
         experiment = self._experiment
         check_loss(experiment.loss, data)
-        check_stop(experiment.stop, flow, network, data, experiment.loss)
-        self.trajectories.append(_fields(experiment.measures, network, data))
-        begin = functools.partial(start, self._recorder)
+        asked = check_stop(experiment.stop, flow, network, data, experiment.loss)
+        fields, taken = _fields(experiment.measures, network, data)
+        final, last = _fields(experiment.final, network, data)
+        begin = functools.partial(start, _shapes_of(self._recorder, taken))
         lane = eqx.filter_eval_shape(begin, flow, network, data, key)
-        final = _fields(experiment.final, network, data)
+        self.trajectories.append(fields)
         self.final.append(final | _history(lane))
         self.networks.append(_kept(lane))
         shape = _looks(lane)
-        self.lanes.setdefault(shape, lane)
+        if shape not in self.lanes:
+            self.lanes[shape] = lane
+            size, count = footprint_and_equations([*taken.values(), *asked])
+            at_end, _ = footprint_and_equations(last.values())
+            self.recordings[shape] = max(size, at_end), count
         return shape
 
     def _flow(self, cell: Cell) -> AbstractFlow:
@@ -154,15 +161,27 @@ def widest(fields: list[dict[str, Field]]) -> dict[str, Field]:
     return out
 
 
-def _fields(measures: Mapping, network: Any, data: Any) -> dict[str, Field]:
-    fields = {}
+def _fields(
+    measures: Mapping, network: Any, data: Any
+) -> tuple[dict[str, Field], dict[str, Any]]:
+    """What measures record, and their programs."""
+    fields, programs = {}, {}
     for name, measure in measures.items():
-        value = measured_shape(name, measure, network, data)
-        check_factorisations(f"measure `{name}`", of_original(measure), network, data)
+        value, programs[name] = measured(name, measure, network, data)
+        check_program(f"measure `{name}`", programs[name])
         dtype = record_dtype(np.dtype(value.dtype))
         dims = dims_of(name, measure, value.ndim)
         fields[name] = Field(dims, value.shape, dtype, coords_of(measure))
-    return fields
+    return fields, programs
+
+
+def _shapes_of(recorder: Recorder, programs: Mapping[str, Any]) -> Recorder:
+    """One that records zeros, which are traced in no time."""
+    zeros = {}
+    for name, program in programs.items():
+        (value,) = program.out_avals
+        zeros[name] = lambda *_, value=value: jnp.zeros(value.shape, value.dtype)
+    return dataclasses.replace(recorder, measures=zeros, stop=None)
 
 
 def _history(lane: Lane) -> dict[str, Field]:

@@ -9,6 +9,7 @@ from .alignment import three_points as three_points
 from .asymptotics import mean_field as mean_field
 from .asymptotics import one_pass as one_pass
 from .asymptotics import population as population
+from .asymptotics import staircase as staircase
 from .asymptotics import vanishing_start as vanishing_start
 from .boolean import cantor as cantor
 from .boolean import parity as parity
@@ -19,6 +20,8 @@ from .deep import deep_escape as deep_escape
 from .deep import deep_low_rank as deep_low_rank
 from .deep import deep_threshold as deep_threshold
 from .deep import sliding_share as sliding_share
+from .interpolation import decay_landscape as decay_landscape
+from .interpolation import global_gap as global_gap
 from .interpolation import interpolating_samples as interpolating_samples
 from .interpolation import norm_drift as norm_drift
 from .interpolation import order_of_limits as order_of_limits
@@ -27,6 +30,7 @@ from .interpolation import sample_influence as sample_influence
 from .interpolation import spurious_minimum as spurious_minimum
 from .interpolation import threshold as threshold
 from .interpolation import threshold_scaling as threshold_scaling
+from .interpolation import times_of_memorisation as times_of_memorisation
 from .layers import first_filters as first_filters
 from .layers import layer_resets as layer_resets
 from .layers import layer_similarity as layer_similarity

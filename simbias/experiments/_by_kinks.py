@@ -2,14 +2,12 @@
 
 from typing import Any
 
-from jaxtyping import Array, Float, PRNGKeyArray
-
-from simbias.core import AbstractFlow, Dataset, FlowState, Loss
+from simbias.core import AbstractFlow, AbstractFlowWrapper
 from simbias.flows import DeepReluFlow, GradientFlow
 from simbias.network import hook
 
 
-class ByKinks(AbstractFlow):
+class ByKinks(AbstractFlowWrapper):
     """θ' ∈ −∂L(θ) by `kinked` for a network that `has_kinks`, else by `smooth`.
 
     Args:
@@ -20,29 +18,11 @@ class ByKinks(AbstractFlow):
     kinked: AbstractFlow = DeepReluFlow()
     smooth: AbstractFlow = GradientFlow()
 
-    def init(
-        self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
-    ) -> FlowState:
-        """State at time 0 of the flow for this network."""
-        return self._of(network).init(network, data, loss, key)
+    @property
+    def inner(self) -> AbstractFlow:
+        """The flow of networks with kinks."""
+        return self.kinked
 
-    def step(
-        self, state: FlowState, data: Dataset, loss: Loss, until: Float[Array, ""]
-    ) -> FlowState:
-        """One attempted step of the flow for this network."""
-        return self._of(state.network).step(state, data, loss, until)
-
-    def history(self, state: FlowState) -> dict[str, Float[Array, " event"]]:
-        """What the flow for this network has written down."""
-        return self._of(state.network).history(state)
-
-    def attempt_size(self, network: Any, n: int, width: int, tile: int) -> int:
-        """That of the flow for this network."""
-        return self._of(network).attempt_size(network, n, width, tile)
-
-    def step_equations(self, state: FlowState) -> int | None:
-        """Those of the flow for this network."""
-        return self._of(state.network).step_equations(state)
-
-    def _of(self, network: Any) -> AbstractFlow:
+    def inner_of(self, network: Any) -> AbstractFlow:
+        """The flow for this network."""
         return self.kinked if hook(network, "has_kinks") else self.smooth

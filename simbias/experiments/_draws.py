@@ -43,7 +43,7 @@ def starts(
 
 
 def once_a_sample(function: Callable[[Dataset], Found]) -> Callable[[Dataset], Found]:
-    """The function, computed once for datasets with the same inputs and labels.
+    """The function, computed once for datasets of equal inputs, labels and weights.
 
     Figure and claims ask for the same samples, and so do networks that share theirs.
     """
@@ -51,7 +51,7 @@ def once_a_sample(function: Callable[[Dataset], Found]) -> Callable[[Dataset], F
 
     @functools.wraps(function)
     def cached(data: Dataset) -> Found:
-        arrays = [np.asarray(v).tobytes() for v in (data.x, data.y)]
+        arrays = [np.asarray(v).tobytes() for v in (data.x, data.y, data.weight)]
         key = hashlib.sha256(b"".join(arrays)).digest()
         if key not in known:
             with exact_numerics():

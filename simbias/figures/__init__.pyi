@@ -1,7 +1,6 @@
 from .axis_end import AxisEnd as AxisEnd
 from .axis_end import Shades as Shades
 from .axis_end import draw_axis_ends as draw_axis_ends
-from .checked import check_panels as check_panels
 from .kind import Kind as Kind
 from .kind import check_scale as check_scale
 from .kinds import Drawing as Drawing
@@ -34,6 +33,8 @@ from .panels import Panels as Panels
 from .style import COLOURS as COLOURS
 from .style import blank as blank
 from .style import text_size as text_size
+from .text_fit import fit_text as fit_text
 from .titles import filled as filled
 from .titles import places_of as places_of
+from .unknown_names import check_panels as check_panels
 from .verdict_squares import VERDICT_COLOURS as VERDICT_COLOURS

@@ -136,12 +136,13 @@ class DeepReluFlow(AbstractFlow):
     def init(
         self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
     ) -> FlowState:
-        """State at time 0; NONFINITE unless the weights and the loss are finite.
+        """State at time 0; NONFINITE unless weights, inputs and loss are finite.
 
         Raises:
-            ValueError: if the network has no method `gated`, or one with kinks that the
-            pattern does not hold, is trained on anything but the gradient of the loss,
-            or the loss has kinks of its own.
+            ValueError: if the network has no method `gated`, or one that disagrees with
+            `kink_slopes` or has kinks that the pattern does not hold; if nothing of it
+            is trained, or it is trained on anything but the gradient of the loss; or if
+            the loss has kinks of its own.
         """
         del key
         refuse(network)
@@ -152,7 +153,7 @@ class DeepReluFlow(AbstractFlow):
         slots = free_slots(self._capacity(sample) + _MET_AT_ONCE)
         out, z = sample.outputs(theta, scales(sample, is_above, is_above & False))
         value = loss(out, data.y, data.weight)
-        is_sane = is_finite((theta, value))
+        is_sane = is_finite((theta, value, data.x))
         status = where_status(~is_sane, Status.NONFINITE, jnp.int32(Status.RUNNING))
         counts = ("crossings", "slides", "releases", "choices")
         counts += ("events",) if self.events else ()

@@ -21,6 +21,8 @@ from simbias.numerics.precision import matmul
 _ROUNDINGS, _FLAT = 1000, 1e-8
 # Share of the largest push above which one keeps a neuron dead as the network is now.
 _FIRM = 1e-3
+# Cosine of inputs below which they are orthogonal.
+_ORTHOGONAL = 1e-13
 
 
 class SlidingPlanes(NamedTuple):
@@ -47,7 +49,8 @@ class Classes(NamedTuple):
         is_class: whether there is such a class.
         active: samples strictly above 0.
         on: samples on the planes that it slides on.
-        touches: samples whose planes a neuron that is not moved is on.
+        touches: samples whose planes a neuron that is not moved is on, and those
+            without a force along which neurons are not told apart (`is_by_force`).
         factor: what multiplies a sample in its force: 1, the slope, or 0 on a plane.
         sliding: those planes.
         is_sound: their normals are independent, and there is room for them.
@@ -79,6 +82,7 @@ def classes(
     *,
     is_by_sign: bool,
     residual: Float[Array, " n"] | None = None,
+    is_by_force: bool = False,
 ) -> Classes:
     """The classes of a network.
 
@@ -94,6 +98,11 @@ def classes(
             output weight keeps its sign meanwhile.  Without `residual` it counts as
             dead, as the flow takes it, unless a plane of it is that of mirror images,
             so that one of them is active on either side.
+        is_by_force: whether a ReLU neuron on the plane of a sample that is orthogonal
+            to all that it is active on counts as inactive there, and not as sliding:
+            nothing moves it off, and neurons on the plane and below it have one force.
+            Then a neuron is on a plane within the roundings of its entries, not of its
+            length: a decay moves neurons ever nearer to planes of such samples.
     """
     w, a, slope, eps = neurons.w, neurons.a, neurons.slope, neurons.eps
     x, h = sample.x, matmul(w, sample.x.T)
@@ -102,7 +111,10 @@ def classes(
     flat = find_planes(unit, eps)
     is_seen = ((sample.weight > 0) & (length > 0))[None, :]
     slack = _ROUNDINGS * eps * jnp.linalg.norm(w, axis=1)
-    is_on = (jnp.abs(h) <= slack[:, None] * length[None, :])[:, flat.first] & is_seen
+    near = slack[:, None] * length[None, :]
+    if is_by_force:
+        near = _ROUNDINGS * eps * matmul(jnp.abs(w), jnp.abs(x).T)
+    is_on = (jnp.abs(h) <= near)[:, flat.first] & is_seen
     is_active = (h > 0) & is_seen & ~is_on
     is_some = jnp.any(w != 0, axis=1) | (a != 0)
     touches = is_on & (is_some & ~jnp.any(is_active, axis=1))[:, None]
@@ -119,6 +131,10 @@ def classes(
     is_alive = jnp.any(is_active, axis=1) | ~is_kept | (slope > 0)
     is_moved = is_some & is_alive
     touches &= ~is_moved[:, None]
+    if is_by_force and slope == 0:
+        apart = is_on & is_active.any(axis=1, keepdims=True)
+        apart &= ~acts_along(is_active, x)
+        touches, is_on = touches | apart, is_on & ~apart
     rows = [is_active, is_on] + [(a > 0)[:, None]] * is_by_sign
     first, kind, is_enough = alike(jnp.concatenate(rows, axis=1), is_moved, room)
     is_class = jnp.zeros(room, bool).at[kind].max(is_moved)
@@ -130,6 +146,16 @@ def classes(
         *(kind, is_moved, first, is_class, active, on, touches),
         *(jnp.where(only, factor, 0), found, is_sound, is_enough, slack, flat),
     )
+
+
+def acts_along(
+    is_acting: Bool[Array, "r n"], x: Float[Array, "n e"]
+) -> Bool[Array, "r n"]:
+    """Whether any sample that acts is not orthogonal, to rounding, to each sample."""
+    length = jnp.linalg.norm(x, axis=1)
+    product = jnp.abs(matmul(x, x.T))
+    meets = product > _ORTHOGONAL * length[:, None] * length[None, :]
+    return matmul(is_acting.astype(x.dtype), meets.astype(x.dtype)) > 0
 
 
 def stay_dead(

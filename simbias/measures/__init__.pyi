@@ -96,6 +96,7 @@ from .rank.layer_feature_ranks import LayerFeatureRanks as LayerFeatureRanks
 from .rank.singular_shares import SingularShares as SingularShares
 from .rank.stable_rank import StableRank as StableRank
 from .rank.stable_ranks import StableRanks as StableRanks
+from .rank.unit_singular_values import UnitSingularValues as UnitSingularValues
 from .rank.weight_rank import WeightRank as WeightRank
 from .rest.escape_time import EscapeTime as EscapeTime
 from .rest.largest_growth import LargestGrowth as LargestGrowth

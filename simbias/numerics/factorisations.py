@@ -38,17 +38,17 @@ def in_turn(f: Callable[..., Any], *arguments: Any) -> Any:
     return jax.lax.map(lambda one: f(*one), arguments)
 
 
-def at_once(f: Callable[..., Any], *arguments: Any) -> set[str]:
-    """Factorisations in `f` of several matrices in one call, by name.
+def at_once(program: Any) -> set[str]:
+    """Factorisations of several matrices in one call, by name.
 
     Args:
-        f: of arrays.
-        arguments: of `f`, with or without values.
+        program: what `jax.make_jaxpr` returns.
     """
-    return _of(jax.make_jaxpr(f)(*arguments).jaxpr)
+    return _of(program.jaxpr, set())
 
 
-def _of(jaxpr: Any) -> set[str]:
+def _of(jaxpr: Any, seen: set[int]) -> set[str]:
+    """Those of a program in which `seen` was looked through already."""
     found = set()
     for equation in jaxpr.eqns:
         kind = equation.primitive.name
@@ -56,5 +56,7 @@ def _of(jaxpr: Any) -> set[str]:
             found.add(kind)
         for inner in jax.tree.leaves(list(equation.params.values())):
             inner = getattr(inner, "jaxpr", inner)
-            found |= _of(inner) if hasattr(inner, "eqns") else set()
+            if hasattr(inner, "eqns") and id(inner) not in seen:
+                seen.add(id(inner))
+                found |= _of(inner, seen)
     return found

@@ -1,5 +1,6 @@
 """Rest once it is proven where a two-layer ReLU network ends."""
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -7,9 +8,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.core import AbstractFlow, AbstractStop, Dataset, Loss, Status
+from simbias.core import AbstractFlow, AbstractStop, Dataset, Loss, Real, Status
 from simbias.errors import BadInput
 from simbias.limits.basin import basin
+from simbias.limits.decay_basin import DecayBasin, decay_basin
 from simbias.limits.neurons import lacks, read
 from simbias.numerics.conditionals import when
 from simbias.numerics.precision import matmul
@@ -36,16 +38,24 @@ class Stationary(AbstractStop):
     proofs are for two layers of ReLU or leaky ReLU, one output and a mean of squares,
     under the gradient flow, of which descent is an approximation.
 
-    Nothing is proven for flows with a weight decay: their limits are those of
-    L + (μ/2)‖θ‖², and they do not stop where L does.  A run of both raises an error.
+    Of a flow with a weight decay μ > 0 the limits are those of L + (μ/2)‖θ‖².  There a
+    member ends as STATIONARY once all its neurons together are within `tolerance` of
+    ‖θ‖ of their limit (`limits.decay_basin`), and never as CONVERGED, because no loss
+    stays 0.  Neurons that go to 0 have to be that small.  If all do, the limit is
+    θ = 0, and ‖θ‖ has to be below `tolerance`·√(2L(0)/μ).  The limit may be a saddle,
+    with neurons that are 0 and could grow in another direction.  Nothing is proven for
+    descent with a weight decay: such a run raises an error.
 
     Args:
-        tolerance: how near the limit is near enough, relative to the size of a neuron.
+        tolerance: how near the limit is near enough, relative to the size of a neuron,
+            with a weight decay to that of the network.
         interpolated: share of the loss of f = 0 below which a loss is none.
     """
 
     tolerance: float = eqx.field(static=True, default=1e-3)
     interpolated: float = eqx.field(static=True, default=1e-8)
+    weight_decay: Real | None = eqx.field(default=None, kw_only=True)
+    """μ of the flow, set by `of_flow`."""
 
     def __check_init__(self):
         for name in ("tolerance", "interpolated"):
@@ -57,24 +67,53 @@ class Stationary(AbstractStop):
                 )
 
     def check_flow(self, flow: AbstractFlow) -> None:
-        """Raise ValueError if the flow has a weight decay above 0."""
+        """Raise ValueError for descent with a weight decay above 0."""
         decay = getattr(flow, "weight_decay", None)
-        if decay is not None and float(decay) > 0:
+        is_descent = getattr(flow, "optimiser", None) is not None
+        if is_descent and decay is not None and float(decay) > 0:
             raise BadInput(
-                "`stop`: Stationary proves limits of the flow of L alone, got "
-                f"{type(flow).__name__} with weight_decay={float(decay):g}, which goes "
-                "on where that flow ends. Leave out `stop`, or the weight decay."
+                "`stop`: Stationary proves limits of gradient flows with weight decay, "
+                f"got {type(flow).__name__} with weight_decay={float(decay):g}. Leave "
+                "out `stop`, or use ReluFlow(weight_decay=…)."
             )
+
+    def of_flow(self, flow: AbstractFlow) -> "Stationary":
+        """The rule under the weight decay of a flow."""
+        decay = getattr(flow, "weight_decay", None)
+        if decay is None or getattr(flow, "optimiser", None) is not None:
+            return self
+        if isinstance(decay, int | float) and decay == 0:
+            return self
+        return dataclasses.replace(self, weight_decay=decay)
 
     def status(self, network: Any, data: Dataset, loss: Loss) -> Int[Array, ""]:
         """CONVERGED, STATIONARY, or RUNNING where the limit is not known."""
+        without = self._without_decay(network, data, loss)
+        if self.weight_decay is None:
+            return without
+        decay = jnp.asarray(self.weight_decay, jnp.float64)
+        if lacks(network, data, loss):
+            ends = jnp.array(False)
+        else:
+            found = _looked_at_with(decay, network, data, loss)
+            ends = found.is_known & (found.distance <= self.tolerance)
+        of_decay = jnp.where(
+            ends, jnp.int32(Status.STATIONARY), jnp.int32(Status.RUNNING)
+        )
+        return jnp.where(decay > 0, of_decay, without)
+
+    def _without_decay(self, network: Any, data: Dataset, loss: Loss) -> Int[Array, ""]:
         wide = lambda v: v.astype(jnp.float64)
         y, weight = wide(data.y), wide(data.weight)
         f = wide(jax.vmap(network)(data.x))
         now, start = loss(f, y, weight), loss(jnp.zeros_like(y), y, weight)
         known = _Limit(jnp.array(False), jnp.full_like(now, jnp.inf), now)
+        has_learned = now < _LEARNED * start
+        if self.weight_decay is not None:
+            # Nothing is looked at under a decay; `when` then costs nothing.
+            has_learned &= jnp.asarray(self.weight_decay) == 0
         if not lacks(network, data, loss):
-            known = _looked_at(network, data, loss, known, now < _LEARNED * start)
+            known = _looked_at(network, data, loss, known, has_learned)
         limit = self.interpolated * start
         ends = known.is_known & (known.distance <= self.tolerance)
         is_none = (ends & (known.least <= limit)) | (now <= limit)
@@ -113,3 +152,22 @@ def _looked_at(
     here = (neurons.w, neurons.a, sample.x, sample.y, sample.weight)
     is_alive = (matmul(neurons.w, sample.x.T) > 0) | (neurons.slope > 0)
     return when(look)(has_learned | ~jnp.any(is_alive), here, nothing)
+
+
+def _looked_at_with(
+    decay: Float[Array, ""], network: Any, data: Dataset, loss: Loss
+) -> DecayBasin:
+    """What is known under a weight decay; nothing if it is 0."""
+    neurons, sample = read(network, data, loss)
+
+    def look(here, _):
+        w, a, x, y, weight, decay = here
+        return decay_basin(
+            neurons._replace(w=w, a=a),
+            sample._replace(x=x, y=y, weight=weight),
+            decay,
+        )
+
+    here = (neurons.w, neurons.a, sample.x, sample.y, sample.weight, decay)
+    nothing = DecayBasin(jnp.array(False), jnp.float64(jnp.inf), jnp.float64(jnp.inf))
+    return when(look)(decay > 0, here, nothing)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from simbias.core import Real
-from simbias.numerics.integrated import integrated
+from simbias.numerics.ode_solution import ode_solution
 
 
 @eqx.filter_jit
@@ -35,7 +35,7 @@ def order_parameters(
     K and M.
     """
     field = lambda c: _velocity(c, students, rate)
-    return integrated(field, overlaps, times, 1e-8, 1e-10)
+    return ode_solution(field, overlaps, times, 1e-8, 1e-10)
 
 
 def committee_loss(overlaps: Float[Array, "p p"], students: int) -> Float[Array, ""]:

@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 
 from simbias.core import Real
 from simbias.errors import BadInput
-from simbias.numerics.integrated import integrated
+from simbias.numerics.ode_solution import ode_solution
 from simbias.theory.arc_cosine import arc_cosine, over_pairs
 
 # An activation φ: a slope s for max(h, s·h), 0 for ReLU and 1 for the identity; "erf"
@@ -137,4 +137,4 @@ def population_flow(
     loss = lambda wa: population_loss((*wa, phi), teacher)
     field = lambda wa: jax.tree.map(jnp.negative, jax.grad(loss)(wa))
     atol = rtol / 1000 * jnp.median(jnp.abs(start[0]))
-    return integrated(field, tuple(start), times, rtol, atol)
+    return ode_solution(field, tuple(start), times, rtol, atol)

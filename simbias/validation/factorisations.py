@@ -22,9 +22,13 @@ def check_factorisations(where: str, f: Callable[..., Any], *arguments: Any) -> 
         f: of arrays.
         arguments: of `f`, with or without values.
     """
-    if not may_hang():
-        return
-    if found := at_once(f, *arguments):
+    if may_hang():
+        check_program(where, jax.make_jaxpr(f)(*arguments))
+
+
+def check_program(where: str, program: Any) -> None:
+    """The same of what was traced."""
+    if may_hang() and (found := at_once(program)):
         warnings.warn(
             f"{where} factorises several matrices in one call ({', '.join(found)}). "
             f"With jaxlib {_jaxlib()} such calls may hang on a CPU, because they wait "

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from simbias.core import Loss
-from simbias.numerics.integrated import integrated
+from simbias.numerics.ode_solution import ode_solution
 
 
 class Weights(NamedTuple):
@@ -89,7 +89,7 @@ def advanced(
         one = lambda t, s: jax.jvp(field, (weights, sample), (t, s))[1]
         return field(weights, sample), jax.vmap(one)(tangent, along)
 
-    found = integrated(both, state, ends, tolerances[0], tolerances[1])
+    found = ode_solution(both, state, ends, tolerances[0], tolerances[1])
     return jax.tree.map(lambda v: v[-1], found)
 
 

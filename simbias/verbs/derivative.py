@@ -142,8 +142,7 @@ def _events(
 ) -> tuple[np.ndarray, int]:
     """Rows (time, neuron, sample, kind), in order, and the status of the flow."""
     flow = ReluFlow(rtol=rtol, events=room)
-    state = flow.init(network, data, loss, jax.random.key(0))
-    state = _run(flow, state, data, loss, jnp.asarray(time, state.time.dtype))
+    state = _run(flow, network, data, loss, jnp.asarray(time, jnp.float64))
     if int(state.stats["events"]) > room:
         raise BadInput(
             f"`events` must be at least {int(state.stats['events'])}, the number of "
@@ -163,8 +162,10 @@ def _events(
 
 @eqx.filter_jit
 def _run(
-    flow: ReluFlow, state: Any, data: Dataset, loss: Loss, until: Float[Array, ""]
+    flow: ReluFlow, network: Any, data: Dataset, loss: Loss, until: Float[Array, ""]
 ) -> Any:
+    # Traced too: its operations one by one take longer to compile than all together.
+    state = flow.init(network, data, loss, jax.random.key(0))
     arrays, static = eqx.partition(state, eqx.is_array)
     whole = lambda arrays: eqx.combine(arrays, static)
     goes = lambda s: (s.status == Status.RUNNING) & (s.time < until)

@@ -190,7 +190,7 @@ class _Looking:
             for name, shape in shapes.items()
         }
         two = (original_network(like), data) * (2 if self._is_pair else 1)
-        value = tried(f"`{self._name}`", self._function, *two)
+        value, _ = tried(f"`{self._name}`", self._function, *two)
         check_value(self._name, self._function, value)
         dtype = record_dtype(np.dtype(value.dtype))
         shape = [len(v) for v in picked.values()]

@@ -24,11 +24,11 @@ from simbias.drawn_from import OnSample
 from simbias.ensemble.array_attributes import array_attributes
 from simbias.ensemble.plan import Plan
 from simbias.errors import BadInput
-from simbias.figures.checked import check_panels
-from simbias.figures.fitted import fitted
 from simbias.figures.laws import without_laws
 from simbias.figures.panels import Panels
 from simbias.figures.style import style, text_size
+from simbias.figures.text_fit import fit_text
+from simbias.figures.unknown_names import check_panels
 from simbias.numerics.exact_numerics import exact_numerics
 
 # Letters of a name in a title.
@@ -87,7 +87,7 @@ def draw(phenomenon: Any, ds: xr.Dataset) -> dict[str, Figure]:
             said = filter(None, (label, foreign, figure.get_suptitle()))
             size = text_size(figure.get_figwidth())
             figure.suptitle("; ".join(map(_short, said)), fontsize=size)
-        fitted(figure)
+        fit_text(figure)
         out[label] = figure
     return out
 

@@ -31,7 +31,7 @@ from simbias.ensemble.arguments import (
 from simbias.ensemble.bar import Bar
 from simbias.ensemble.engine import run_members
 from simbias.ensemble.lane import Recorder, advance, start
-from simbias.ensemble.measurement import check_stop, measured_shape
+from simbias.ensemble.measurement import check_stop, measured
 from simbias.ensemble.members import traced
 from simbias.ensemble.memory import check_memory
 from simbias.ensemble.plan import Plan, make_plan
@@ -243,7 +243,7 @@ def solve(
         check_loss(loss, data)
         check_targets(loss, readers_of(measures, stop), data)
         for name, measure in measures.items():
-            measured_shape(name, measure, network, data)
+            measured(name, measure, network, data)
         check_stop(stop, flow, network, data, loss)
         key = jax.random.key(0) if key is None else key
         recorder = Recorder(loss, times, dict(measures), stop)

@@ -77,8 +77,18 @@ def test_a_law_is_a_pure_function_of_its_key(law):
     assert leaves_equal(draw(law), law(KEY))
 
 
+# They ask whether they are traced; of the others this one.
+ASKING = ("images", "moment_pairs", "slabs", "gaussian_teacher")
+
+
 @pytest.mark.slow
-@every_law
+@pytest.mark.parametrize(
+    "law",
+    [
+        pytest.param(law, marks=() if name in ASKING else pytest.mark.long, id=name)
+        for name, law in LAWS.items()
+    ],
+)
 def test_a_law_draws_the_same_sample_traced_or_not(law):
     traced, plain = jax.jit(law)(KEY), draw(law)
     for a, b in zip(jax.tree.leaves(traced), jax.tree.leaves(plain), strict=True):

@@ -7,7 +7,6 @@ import xarray as xr
 
 from simbias.errors import BadInput
 from simbias.figures.axis_end import AxisEnd
-from simbias.figures.checked import check_panels
 from simbias.figures.kinds import (
     Drawing,
     Estimates,
@@ -21,6 +20,7 @@ from simbias.figures.look import Law, VerticalLaw, evenly
 from simbias.figures.median_curves import Curves
 from simbias.figures.panels import Panels
 from simbias.figures.style import COLOURS
+from simbias.figures.unknown_names import check_panels
 
 TIMES, SEEDS = np.geomspace(0.1, 100, 12), range(6)
 COORDS = {

@@ -1,6 +1,7 @@
 """Neurons of one class and those that stand for them."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -18,7 +19,13 @@ from simbias.losses import half_mse
 
 M, N, D, K, KINDS = 700, 30, 3, 2, 6
 
+# Each of their operations by itself takes longer to compile than all together.
+basis_of = eqx.filter_jit(class_basis)
+classes_of = jax.jit(activation_classes)
+rates_of = eqx.filter_jit(rates_at)
 
+
+@eqx.filter_jit
 def sample():
     rng = np.random.default_rng(0)
     x, y = jnp.asarray(rng.standard_normal((N, D))), rng.standard_normal((N, K))
@@ -46,9 +53,7 @@ def above(w, data):
 def test_every_neuron_is_made_of_its_representatives(scale):
     w, a = neurons(scale=scale)
     data, sliding = sample(), no_sliding(w, D)
-    basis = class_basis(
-        w, a, activation_classes(above(w, data), sliding), sliding, data
-    )
+    basis = basis_of(w, a, classes_of(above(w, data), sliding), sliding, data)
     assert basis.fits
     back = basis.up(*basis.weights(D))
     size = np.maximum(np.linalg.norm(np.concatenate([w, a], axis=1) / scale, axis=1), 1)
@@ -62,9 +67,9 @@ def test_they_drive_all_others_as_the_neurons_do():
     w, a = neurons()
     data, sliding = sample(), no_sliding(w, D)
     sides = above(w, data)
-    plain = rates_at(w, a, sides, sliding, data, 0.1)
-    by_class = field_at(
-        w, a, sides, sliding, activation_classes(sides, sliding), data, 0.1, None
+    plain = rates_of(w, a, sides, sliding, data, 0.1)
+    by_class = eqx.filter_jit(field_at)(
+        w, a, sides, sliding, classes_of(sides, sliding), data, 0.1, None
     )
     for one, other in zip(plain, by_class, strict=True):
         largest = jnp.max(jnp.abs(one))
@@ -79,8 +84,8 @@ def test_a_direction_of_all_neurons_has_its_length_in_those_that_stand_for_them(
     w = w / jnp.maximum(jnp.linalg.norm(w, axis=1, keepdims=True), 1e-3)
     w = w + 1e-3 * rng.standard_normal((M, D))  # no direction is missing
     data, sliding = sample(), no_sliding(w, D)
-    known = activation_classes(above(*neurons()[:1], data), sliding)
-    basis = class_basis(w, a, known, sliding, data)
+    known = classes_of(above(*neurons()[:1], data), sliding)
+    basis = basis_of(w, a, known, sliding, data)
     norm = lambda w, a: float(jnp.sqrt(jnp.sum(w**2) + jnp.sum(a**2)))
     assert norm(*basis.down(w.T, a.T)) == pytest.approx(norm(w, a), rel=1e-9)
 
@@ -96,8 +101,8 @@ def test_an_axis_too_small_to_be_known_has_its_velocity_from_the_start(tiny):
     data = Dataset(ones, ones, jnp.ones(1), ones, jnp.zeros((0, 1)))
     data, sliding = extended_sample(data, half_mse, has_bias=False), no_sliding(w, 1)
     sides = jnp.ones((200, 1), bool)
-    of_all = neurons_last(rates_at(w, a, sides, sliding, data, 0.0))
-    basis = class_basis(w, a, activation_classes(sides, sliding), sliding, data)
+    of_all = neurons_last(rates_of(w, a, sides, sliding, data, 0.0))
+    basis = basis_of(w, a, classes_of(sides, sliding), sliding, data)
     of_few = basis.rates(of_all, sliding, data)
     anew = basis.field(sides, sliding, data, 0.0)(*basis.weights(1))
     for one, other in zip(of_few, anew, strict=True):
@@ -120,9 +125,7 @@ def test_those_of_neurons_on_a_plane_are_on_it_however_small_their_axis():
         sliding,
         (sliding.plane.at[:, 0].set(plane), sliding.dual.at[:, 0].set(normal)),
     )
-    basis = class_basis(
-        w, a, activation_classes(above(w, data), sliding), sliding, data
-    )
+    basis = basis_of(w, a, classes_of(above(w, data), sliding), sliding, data)
     root = basis.weights(D)[0]
     largest = jnp.max(jnp.linalg.norm(root, axis=0))
     off = jnp.abs(normal[0] @ root)
@@ -137,7 +140,7 @@ def test_more_classes_than_there_is_room_for_are_seen():
     w, a = neurons(kinds=M)
     sides = above(w, sample())
     assert len(np.unique(np.asarray(sides), axis=0)) > module.MAX_CLASSES
-    assert not activation_classes(sides, no_sliding(w, D)).fits
+    assert not classes_of(sides, no_sliding(w, D)).fits
 
 
 def test_neurons_of_other_sides_are_told_apart_though_their_hashes_are_equal(
@@ -157,8 +160,6 @@ def test_neurons_that_slide_on_other_planes_are_of_other_classes():
     sliding = no_sliding(w, D)
     held = sliding.plane.at[:100, 0].set(3)
     sliding = eqx.tree_at(lambda p: p.plane, sliding, held)
-    basis = class_basis(
-        w, a, activation_classes(above(w, data), sliding), sliding, data
-    )
+    basis = basis_of(w, a, classes_of(above(w, data), sliding), sliding, data)
     assert len(np.unique(basis.class_of[:100])) == 1
     assert basis.class_of[0] not in np.asarray(basis.class_of[100:])

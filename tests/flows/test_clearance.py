@@ -17,6 +17,9 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.losses import half_mse
 from simbias.networks import balanced
 
+# Its operations one by one take longer to compile than all together.
+sampled = eqx.filter_jit(extended_sample)
+
 N, D, M = 24, 3, 30
 
 
@@ -69,7 +72,7 @@ def test_the_flow_is_the_same_whoever_is_looked_at(monkeypatch):
 
 def course_of(data, turn, seed=0):
     """Straight courses that turn neurons by about so much."""
-    sample = extended_sample(data, half_mse, has_bias=False)
+    sample = sampled(data, half_mse, has_bias=False)
     rng = np.random.default_rng(seed)
     w = jnp.asarray(rng.standard_normal((M, D)))
     moved = jnp.asarray(turn * rng.standard_normal((M, D)))
@@ -78,7 +81,8 @@ def course_of(data, turn, seed=0):
         balanced(jax.random.key(0), m=M, d=D),
         (w, jnp.ones((M, 1))),
     )
-    here = ReluFlow().init(network, data, half_mse, jax.random.key(0)).memory.neurons
+    begin = eqx.filter_jit(ReluFlow().init)
+    here = begin(network, data, half_mse, jax.random.key(0)).memory.neurons
     none, zero = jnp.zeros(M), jnp.zeros(M, jnp.int32)
     still = jnp.zeros((M, 1))
     trajectory = Trajectory(

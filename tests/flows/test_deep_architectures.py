@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from _deep_problems import advance, distance, euler, sample
+from _deep_problems import advance, distance, euler, sample, started
 from jax.flatten_util import ravel_pytree
 
 from simbias import losses
@@ -97,7 +97,7 @@ def ends(net, data, time):
     """Weights under the flow, the state, small steps of Euler and their error."""
     theta = lambda net: np.asarray(ravel_pytree(split_trained(net)[0])[0])
     flow = DeepReluFlow(rtol=jnp.asarray(1e-8))
-    state = flow.init(net, data, losses.half_mse, KEY)
+    state = started(flow, net, data, losses.half_mse)
     state = advance(flow, state, data, losses.half_mse, jnp.asarray(time))
     step = lambda h: euler(net, data, losses.half_mse, jnp.asarray(time), h)
     runs = [theta(step(jnp.asarray(4e-4 / 2**i))) for i in range(3)]

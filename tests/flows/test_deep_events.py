@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from _deep_problems import distance, flat, flowed, problem
+from _deep_problems import distance, flat, flowed, problem, started
 
 from simbias.core import EventKind
 from simbias.flows.deep_relu_flow import DeepReluFlow
@@ -123,7 +123,7 @@ def test_events_without_room_are_counted_and_the_first_are_on_record(run):
 def test_a_flow_without_room_for_events_has_no_history():
     net, data, loss, _ = problem("deep_two_hidden")
     flow = DeepReluFlow()
-    state = flow.init(net, data, loss, jax.random.key(0))
+    state = started(flow, net, data, loss)
     assert flow.history(state) == {}
     assert state.memory.log is None
     assert jnp.isfinite(state.time)

@@ -1,3 +1,5 @@
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -209,7 +211,7 @@ def test_members_that_run_together_do_not_wait_for_each_other(run):
         state = flow.step(state, data, losses.half_mse, until)
         return eqx.filter(state, eqx.is_array)
 
-    assert at_once(jax.vmap(step), many) == set()
+    assert at_once(jax.make_jaxpr(jax.vmap(step))(many)) == set()
 
 
 @pytest.mark.slow
@@ -304,6 +306,46 @@ def test_a_network_without_gates_is_refused_with_what_to_do(net, says):
     _, data = small_problem()
     with pytest.raises(BadInput, match=says):
         DeepReluFlow().init(net, data, losses.half_mse, KEY)
+
+
+class Gated(eqx.Module):
+    """Two layers, whose `gated` says more or less than `kink_slopes`."""
+
+    w: jax.Array
+    kink_slopes: tuple | None = (0.0,)
+    has_two: bool = False
+    frozen: tuple[str, ...] = ()
+
+    def __call__(self, x):
+        return jnp.sum(jax.nn.relu(self.w @ x))[None]
+
+    def gated(self, x, pattern):
+        z = self.w @ x
+        return jnp.sum(pattern.scale[0] * z)[None], (z,) * (1 + self.has_two)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"kink_slopes": None}, "one slope for each layer.*got None"),
+        ({"has_two": True}, "for 2 layers"),
+        ({"frozen": ("w",)}, "no weights to train"),
+    ],
+)
+def test_gates_that_do_not_fit_and_networks_without_weights_are_refused(change, says):
+    _, data = small_problem()
+    net = Gated(jnp.ones((4, data.x.shape[1])), **change)
+    with pytest.raises(BadInput, match=says):
+        DeepReluFlow().init(net, data, losses.half_mse, KEY)
+
+
+def test_inputs_that_are_not_finite_end_at_once_also_in_rows_that_do_not_count():
+    net, data = small_problem()
+    data = dataclasses.replace(
+        data, x=data.x.at[-1].set(jnp.nan), weight=data.weight.at[-1].set(0)
+    )
+    state = DeepReluFlow().init(net, data, losses.half_mse, KEY)
+    assert state.status == Status.NONFINITE
 
 
 def test_the_hinge_loss_is_refused():

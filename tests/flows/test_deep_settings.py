@@ -1,13 +1,15 @@
 """Losses, outputs and frozen layers of the exact deep flow; closed forms of sliding."""
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from _deep_problems import distance, euler, flat, flowed, network, sample
+from _deep_problems import advance, distance, euler, flat, flowed, network, sample
 from scipy.integrate import quad
 
 from simbias import losses
 from simbias.core import Status
+from simbias.flows import DeepReluFlow
 from simbias.networks import Mlp
 
 
@@ -103,6 +105,26 @@ def test_a_unit_behind_a_frozen_layer_slides_by_the_closed_form():
 
 
 @pytest.mark.slow
+# A decision had moved a pin by more than the tolerance: every length was rejected.
+def test_a_pin_that_is_off_at_the_beginning_of_a_step_goes_back_to_0():
+    # As above, and the sliding unit is put 1e-5 beside its kink, 1000 times rtol.
+    weights = (np.eye(2), np.array([[1.0, -2.0]]), np.ones((1, 1)))
+    frozen = ("weights.0", "weights.2")
+    net = Mlp(tuple(map(jnp.asarray, weights)), (None,) * 3, frozen=frozen)
+    data = sample(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[4.0], [-4.0]]))
+    state = flowed(net, data, (1.5,))[0]
+    second = lambda s: s.network.weights[1]
+    off = eqx.tree_at(second, state, second(state) + 5e-6)
+    flow, until = DeepReluFlow(rtol=jnp.asarray(1e-8)), jnp.asarray(3.0)
+    after = advance(flow, off, data, losses.half_mse, until)
+    assert after.status == Status.RUNNING
+    v = np.asarray(second(after))[0]
+    assert abs(v.sum()) < 1e-12
+    first = 4 - 2 * np.exp(-(3.0 - 2 * np.log(1.5)) / 4)
+    np.testing.assert_allclose(v, [first, -first], rtol=2e-6)
+
+
+@pytest.mark.slow
 def test_steps_near_the_limit_are_shorter_than_stability_requires():
     # As above: v₁' = (4 − v₁)/4 while the unit slides, of which the derivative is −1/4.
     weights = (np.eye(2), np.array([[1.0, -2.0]]), np.ones((1, 1)))
@@ -133,4 +155,37 @@ def test_three_trained_layers_slide_along_a_line_from_a_start_on_a_kink():
     assert q > 1.5 * q0
     assert quad(slowness, q0, q, epsrel=1e-10)[0] == pytest.approx(end, rel=1e-6)
     assert int(state.stats["slides"]) > 0
+    assert int(state.stats["releases"]) == 0
+
+
+@pytest.mark.slow
+# The unit changed between below and sliding, and did so again a rounding later.
+def test_a_kink_far_smaller_than_the_multiplier_is_crossed():
+    # v₁' = 4 − v₁ from v = (1, −1), by sample 1 alone: sample 2 has a weight of 1e-40,
+    # and its unit rises from z = 0 with its side below.
+    weights = (np.eye(2), np.array([[1.0, -1.0]]), np.ones((1, 1)))
+    frozen = ("weights.0", "weights.2")
+    net = Mlp(tuple(map(jnp.asarray, weights)), (None,) * 3, frozen=frozen)
+    x, y = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[4.0], [-4.0]])
+    data = sample(x, y, np.array([1.0, 1e-40]))
+    state = flowed(net, data, (1.0,), max_steps=200)[0]
+    assert state.status == Status.RUNNING
+    v = np.asarray(state.network.weights[1])[0]
+    np.testing.assert_allclose(v, [4 - 3 * np.exp(-1.0), -1], rtol=1e-7)
+    assert int(state.stats["choices"]) == 0
+    assert int(state.stats["crossings"]) == 1
+
+
+@pytest.mark.slow
+# What counts as 0 was a share of the layer's largest pre-activation: the unit died.
+def test_a_unit_far_smaller_than_its_layer_is_not_at_its_kink():
+    # A dead unit of size 1, and a live one with w = a = 1e-12: w' = −a, a' = −w.
+    weights = (np.array([[-1.0], [1e-12]]), np.array([[1.0, 1e-12]]))
+    net = Mlp(tuple(map(jnp.asarray, weights)), (None,) * 2)
+    data = sample(np.array([[1.0]]), np.array([[-1.0]]))
+    state = flowed(net, data, (2.0,), atol=jnp.asarray(1e-22))[0]
+    assert state.status == Status.RUNNING
+    (dead, w), (_, a) = (np.asarray(v).ravel() for v in state.network.weights)
+    assert dead == -1
+    np.testing.assert_allclose([w, a], 1e-12 * np.exp(-2.0), rtol=1e-7)
     assert int(state.stats["releases"]) == 0

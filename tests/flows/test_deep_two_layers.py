@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from _deep_problems import advance, distance, flat, flowed, sample
+from _deep_problems import advance, distance, flat, flowed, sample, started
 
 from simbias import losses
 from simbias.core import Status
@@ -84,7 +84,7 @@ def test_two_layers_have_the_weights_of_the_flow_of_two_layers(name):
     activation = jax.nn.relu if slope == 0 else LeakyRelu(slope)
     deep = flowed(Mlp((w, a), (None, None), activation), data, (end,), loss, RTOL)[0]
     flow = ReluFlow(rtol=jnp.asarray(RTOL))
-    state = flow.init(TwoLayer(w, a.T, activation=activation), data, loss, KEY)
+    state = started(flow, TwoLayer(w, a.T, activation=activation), data, loss)
     state = advance(flow, state, data, loss, jnp.asarray(float(end)))
     assert deep.status == state.status == Status.RUNNING
     two = np.concatenate([np.asarray(state.network.w).ravel(), state.network.a[:, 0]])

@@ -28,12 +28,15 @@ from simbias.flows._relu.step_trajectory import (
     no_sliding,
 )
 
+# Its operations one by one take longer to compile than all together.
+sampled = eqx.filter_jit(extended_sample)
+
 
 def sample(x):
     x = jnp.asarray(x, float)
     y = jnp.zeros((len(x), 1))
     data = Dataset(x, y, jnp.ones(len(x)), y, jnp.zeros((0, x.shape[1])))
-    return extended_sample(data, losses.half_mse, has_bias=False)
+    return sampled(data, losses.half_mse, has_bias=False)
 
 
 def rows(*values):

@@ -22,6 +22,9 @@ from simbias.flows._relu.neuron_state import first_neurons
 from simbias.flows._relu.norms import norm, norm_of_rows
 from simbias.flows._relu.step_error import _change
 
+# Its operations one by one take longer to compile than all together.
+sampled = eqx.filter_jit(extended_sample)
+
 placed = jax.jit(first_neurons, static_argnames=("slope", "capacity"))
 
 
@@ -64,7 +67,7 @@ def begun(x, w, a):
     x, w, a = (jnp.asarray(v, float) for v in (x, w, a))
     y = jnp.ones((len(x), 1))
     data = Dataset(x, y, jnp.ones(len(x)), y, jnp.zeros((0, x.shape[1])))
-    sample = extended_sample(data, losses.half_mse, has_bias=False)
+    sample = sampled(data, losses.half_mse, has_bias=False)
     return placed(w, a, sample, slope=0.0, capacity=2), sample
 
 

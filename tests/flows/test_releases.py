@@ -1,5 +1,6 @@
 """Neurons that leave the planes they slide on, worked out by hand."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +12,9 @@ from simbias.flows._relu.frozen_field import extended_sample
 from simbias.flows._relu.releases import EndState, release
 from simbias.flows._relu.sliding import dual_basis, sliding_normals
 from simbias.flows._relu.step_trajectory import Sliding
+
+# Its operations one by one take longer to compile than all together.
+sampled = eqx.filter_jit(extended_sample)
 
 LENGTH = 0.5
 let_go = jax.jit(release, static_argnames=("slope", "rows"))
@@ -26,7 +30,7 @@ def released(
     """
     x = jnp.eye(3).at[2].set(jnp.asarray(last, float))
     data = Dataset(x, x[:, :1], jnp.ones(3), x[:, :1], jnp.zeros((0, 3)))
-    sample = extended_sample(data, losses.half_mse, has_bias=False)
+    sample = sampled(data, losses.half_mse, has_bias=False)
     plane = jnp.asarray([planes], jnp.int32)
     speeds = jnp.asarray([before], float)
     sliding = Sliding(

@@ -16,6 +16,9 @@ from simbias.flows.relu_flow import ReluFlow
 from simbias.networks.activations import LeakyRelu, gelu
 from simbias.networks.two_layer import TwoLayer
 
+# Its operations one by one take longer to compile than all together.
+sampled = eqx.filter_jit(extended_sample)
+
 # Weights of this size change no residual: r = −y/n to 12 digits, every neuron is alone.
 TINY = 1e-6
 
@@ -538,7 +541,7 @@ def test_no_attempt_is_kept_that_crosses_a_plane_and_ends_before_it():
     x, y, w, a = random_problem(32)
     data, net = sample(x, y), network(w, a)
     before = flowed(net, data, 12.0, rtol=1e-3).memory.neurons
-    planes = extended_sample(data, losses.half_mse, has_bias=False)
+    planes = sampled(data, losses.half_mse, has_bias=False)
     method = Options(
         diffrax.Tsit5(), jnp.asarray(0.1), 0.0, 16, 1, records_events=False
     )

@@ -9,26 +9,24 @@ import pytest
 from simbias import losses
 from simbias.core import Dataset, Status
 from simbias.errors import BadInput
-from simbias.flows import DeepReluFlow, Descent, GradientFlow, ReluFlow
+from simbias.flows import DeepReluFlow, GradientFlow, ReluFlow
 from simbias.networks import Mlp, TwoLayer
 from simbias.networks.activations import identity
-from simbias.stops import Stationary
-from simbias.verbs.simulate import solve
 
 MU = 0.1
 KINDS = (GradientFlow, ReluFlow, DeepReluFlow)
 
 
 @eqx.filter_jit
-def _advance(flow, state, data, until):
+def _flowed(flow, net, data, until):
+    state = flow.init(net, data, losses.half_mse, jax.random.key(0))
     running = lambda s: (s.status == Status.RUNNING) & (s.time < until)
     step = lambda s: flow.step(s, data, losses.half_mse, until)
     return jax.lax.while_loop(running, step, state)
 
 
 def flowed(flow, net, data, time):
-    state = flow.init(net, data, losses.half_mse, jax.random.key(0))
-    return _advance(flow, state, data, jnp.asarray(float(time)))
+    return _flowed(flow, net, data, jnp.asarray(float(time)))
 
 
 def sample(x, y):
@@ -156,13 +154,3 @@ def test_no_decay_is_the_program_without_it(kind):
 def test_a_negative_decay_is_refused(kind):
     with pytest.raises(BadInput, match="`weight_decay` must be finite and 0 or more"):
         kind(weight_decay=-0.1)
-
-
-@pytest.mark.parametrize("flow", [ReluFlow(weight_decay=MU), Descent(weight_decay=MU)])
-def test_stationary_proves_nothing_with_decay(flow):
-    x, y, w, a = problem()
-    with pytest.raises(BadInput, match="Stationary proves limits of the flow of L"):
-        solve(
-            network(w, a), sample(x, y), flow, losses.half_mse, (1.0,), {},
-            stop=Stationary(),
-        )  # fmt: skip

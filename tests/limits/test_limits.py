@@ -29,8 +29,12 @@ def network(w, a, **options):
     return TwoLayer(jnp.asarray(w, float), a, None, jax.nn.relu, **options)
 
 
+@eqx.filter_jit
 def known(network, data):
     return basin(*read(network, data, losses.half_mse))
+
+
+landing = eqx.filter_jit(landing_point)
 
 
 def ended(network, data, time):
@@ -69,20 +73,20 @@ def test_the_landing_point_is_as_near_to_the_end_of_the_flow_as_it_says(options)
         times = (10.0, 20.0, 30.0, 300.0)
         kept = {"w": lambda n, _: n.w, "a": lambda n, _: n.a}
         way = simbias.solve(start, data, flow, loss, times, kept)
-        jitted, seen = eqx.filter_jit(landing_point), 0
+        seen = 0
         for i in range(3):
             weights = tuple(jnp.asarray(way.records[k][i]) for k in ("w", "a"))
             here = eqx.tree_at(lambda n: (n.w, n.a), way.network, weights)
-            landing = jitted(here, data, loss)
-            seen += bool(landing.is_known)
-            if landing.is_known:
-                assert apart(way.network, here, here) <= landing.distance * 1.0001
-                missed = apart(way.network, landing.network, here)
+            found = landing(here, data, loss)
+            seen += bool(found.is_known)
+            if found.is_known:
+                assert apart(way.network, here, here) <= found.distance * 1.0001
+                missed = apart(way.network, found.network, here)
                 # The flow itself is known to about its rtol.
-                assert missed <= float(landing.error) + 1e-9
-                assert landing.error < 0.02 * landing.distance
+                assert missed <= float(found.error) + 1e-9
+                assert found.error < 0.02 * found.distance
                 end = risk(way.network, data)
-                assert float(landing.loss) == pytest.approx(end, rel=1e-12)
+                assert float(found.loss) == pytest.approx(end, rel=1e-12)
     assert seen >= 2
 
 
@@ -117,7 +121,7 @@ def test_a_neuron_may_leave_a_hyperplane_off_which_nothing_is_left_to_fit(size, 
     size = float(np.sqrt(size))
     start = network([[size, 0.0]], [size])
     with simbias.exact_numerics():
-        found, landing = known(start, data), landing_point(start, data, losses.half_mse)
+        found, lands = known(start, data), landing(start, data, losses.half_mse)
         end = ended(start, data, 200.0)
         later = known(end, data)
     least = copies / 2 / (1 + copies)
@@ -127,7 +131,7 @@ def test_a_neuron_may_leave_a_hyperplane_off_which_nothing_is_left_to_fit(size, 
     for one in (found, later):
         assert apart(end, start if one is found else end, start) <= one.distance
     assert later.is_known
-    assert apart(end, landing.network, start) <= float(landing.error)
+    assert apart(end, lands.network, start) <= float(lands.error)
 
 
 @pytest.mark.slow

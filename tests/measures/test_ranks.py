@@ -19,9 +19,18 @@ from simbias.measures import (
     SingularShares,
     StableRank,
     StableRanks,
+    UnitSingularValues,
     WeightRank,
 )
-from simbias.networks import convolutional, deep_linear, mlp, transformer
+from simbias.networks import (
+    balanced,
+    convolutional,
+    deep_linear,
+    linear_attention,
+    mlp,
+    patch_convolution,
+    transformer,
+)
 from simbias.numerics.matrix_rank import (
     effective_rank,
     singular_values,
@@ -168,3 +177,25 @@ def test_orthogonal_linear_layers_keep_the_rank_of_the_inputs():
     for depth in (1, 4):
         net = deep_linear(KEY, (4,) * depth + (1,), law="orthogonal")
         assert FeatureRank()(net, data) == pytest.approx(float(expected), abs=1e-10)
+
+
+def test_singular_values_of_units_are_those_of_all_their_weights():
+    """Also under vmap and in any order of the units; refused where there are none."""
+    data, value = sample(), UnitSingularValues(most=7)
+    net = mlp(KEY, (4, 5, 2), has_bias=True)
+    rows = np.concatenate([net.weights[0], net.weights[1].T, net.biases[0][:, None]], 1)
+    expected = np.linalg.svd(rows, compute_uv=False)
+    np.testing.assert_allclose(value(net, data)[:5], expected, rtol=1e-12)
+    assert not value(net, data)[5:].any()
+    for network in (
+        balanced(KEY, m=6, d=4),
+        patch_convolution(KEY, m=6, q=2, p=2),
+        linear_attention(KEY, m=6, p=3),
+    ):
+        turned = jax.tree.map(lambda v: v[::-1], network)
+        both = jax.tree.map(lambda *v: jnp.stack(v), network, turned)
+        seen = jax.vmap(lambda one: value(one, data))(both)
+        np.testing.assert_allclose(seen[0], seen[1], rtol=1e-12)
+        assert seen[0, 3] > 0
+    with pytest.raises(ValueError, match="one hidden layer"):
+        value(mlp(KEY, (4, 5, 5, 1)), data)

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -34,6 +35,11 @@ def network(w, a):
     return TwoLayer(w, a, None, jax.nn.relu)
 
 
+@eqx.filter_jit
+def value(measure, net, data):
+    return measure(net, data)
+
+
 def drawn(n, d, seed):
     rng = np.random.default_rng(seed)
     return sample(rng.standard_normal((n, d)), rng.standard_normal(n))
@@ -45,7 +51,7 @@ def test_the_largest_growth_is_that_of_the_greatest_extremal_vector(n, d):
     data = drawn(n, d, seed=n + d)
     nothing = network(np.zeros((1, d)), [0.0])
     with simbias.exact_numerics():
-        found = float(LargestGrowth()(nothing, data))
+        found = float(value(LargestGrowth(), nothing, data))
     known = float(np.abs(extremal_vectors(data).value).max())
     if d <= 3:
         assert found == pytest.approx(known, rel=1e-12)
@@ -62,9 +68,9 @@ def test_no_direction_of_many_has_more(d, slope):
     h = w / np.linalg.norm(w, axis=1, keepdims=True) @ np.asarray(data.x).T
     best = (np.where(h > 0, h, slope * h) @ np.asarray(data.y)[:, 0]).max()
     with simbias.exact_numerics():
-        value, at = fastest_growth(data.x, data.y[:, 0], slope)
+        most, at = eqx.filter_jit(fastest_growth)(data.x, data.y[:, 0], slope)
     assert np.linalg.norm(at) == pytest.approx(1)
-    assert best - 1e-12 <= float(value) <= best + 0.1 * abs(best)
+    assert best - 1e-12 <= float(most) <= best + 0.1 * abs(best)
 
 
 @pytest.mark.slow
@@ -74,7 +80,7 @@ def test_one_sample_is_half_fitted_after_the_escape_time():
     one = network([[size * np.cos(angle), size * np.sin(angle)]], [size])
     data = sample([[1.0, 0.0]], [1.0])
     with simbias.exact_numerics():
-        time = float(EscapeTime()(one, data))
+        time = float(value(EscapeTime(), one, data))
         grown = (size * (1 + np.cos(angle)) / 2) ** 2
         assert time == pytest.approx(np.log(1 / grown) / 2, rel=1e-12)
         flow, loss = ReluFlow(rtol=1e-10), losses.half_mse
@@ -117,7 +123,7 @@ def test_a_saddle_is_left_when_it_was_said():
 def test_the_growth_of_a_neuron_is_that_of_its_logarithm():
     data, one = drawn(10, 3, seed=0), network([[0.1, 0.2, -0.2]], [-0.3])
     with simbias.exact_numerics():
-        rate = float(NeuronGrowth()(one, data))
+        rate = float(value(NeuronGrowth(), one, data))
         _, slope = one.value_and_gradient(losses.half_mse, data.x, data.y, jnp.ones(10))
     # w' = −∂L/∂w, and |a| = |w|.
     assert rate == pytest.approx(-float((one.w * slope.w).sum()) / 0.3**2, rel=1e-12)
@@ -128,7 +134,7 @@ def test_off_all_hyperplanes_the_least_subgradient_is_the_gradient():
     data, rng = drawn(10, 3, seed=0), np.random.default_rng(1)
     some = network(rng.standard_normal((4, 3)), rng.standard_normal(4))
     with simbias.exact_numerics():
-        found = float(LeastSubgradient()(some, data))
+        found = float(value(LeastSubgradient(), some, data))
         _, slope = some.value_and_gradient(
             losses.half_mse, data.x, data.y, jnp.ones(10)
         )
@@ -146,7 +152,7 @@ def test_on_hyperplanes_it_is_the_least_of_a_box():
     data = sample(x, rng.standard_normal(8))
     w, a = np.array([0.0, 0.0, 0.0, 1.0]), 0.7
     with simbias.exact_numerics():
-        found = float(LeastSubgradient()(network([w], [a]), data))
+        found = float(value(LeastSubgradient(), network([w], [a]), data))
     h = np.array([0, 0, 0, 0, 0, *(x[5:] @ w)])
     force = -(np.maximum(h, 0) * a - np.asarray(data.y)[:, 0]) / 8
     q = np.where(h > 0, force, 0) @ x
@@ -166,10 +172,14 @@ def test_the_margin_is_the_sine_to_the_nearest_hyperplane():
         margin = PatternMargin()
         angle = 0.3
         near = network([[5 * np.cos(angle), 5 * np.sin(angle)]], [1.0])
-        assert float(margin(near, data)) == pytest.approx(np.sin(angle), rel=1e-12)
+        assert float(value(margin, near, data)) == pytest.approx(
+            np.sin(angle), rel=1e-12
+        )
         # One that slides on a hyperplane is not near it, and a dead one to none.
-        assert float(margin(network([[3.0, 0.0]], [1.0]), data)) == pytest.approx(1)
-        assert float(margin(network([[-1.0, -0.1]], [1.0]), data)) == np.inf
+        assert float(
+            value(margin, network([[3.0, 0.0]], [1.0]), data)
+        ) == pytest.approx(1)
+        assert float(value(margin, network([[-1.0, -0.1]], [1.0]), data)) == np.inf
 
 
 def test_measures_of_rest_are_about_two_layers_and_one_output():
@@ -200,7 +210,7 @@ def test_neither_padding_nor_the_order_of_neurons_matters(has_bias):
             *(NeuronGrowth(), LargestGrowth(), EscapeTime()),
             *(LeastSubgradient(), PatternMargin()),
         ):
-            value = float(measure(some, data))
-            assert np.isfinite(value) or isinstance(measure, EscapeTime)
-            other = float(measure(back, padded(data, 16)))
-            assert other == pytest.approx(value, rel=1e-10)
+            one = float(value(measure, some, data))
+            assert np.isfinite(one) or isinstance(measure, EscapeTime)
+            other = float(value(measure, back, padded(data, 16)))
+            assert other == pytest.approx(one, rel=1e-10)

@@ -38,12 +38,12 @@ def test_matrices_in_turn_are_those_at_once():
     ],
 )
 def test_every_factorisation_of_several_matrices_is_found(f, kinds):
-    assert at_once(f, STACK) == kinds
+    assert at_once(jax.make_jaxpr(f)(STACK)) == kinds
 
 
 def test_clones_and_edits_are_made_one_class_at_a_time():
     few = functools.partial(_clones.make, rows=30, rows_test=10, m=4)
-    assert not at_once(few, jax.random.key(0))
+    assert not at_once(jax.make_jaxpr(few)(jax.random.key(0)))
 
 
 @pytest.mark.slow

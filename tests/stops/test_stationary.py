@@ -46,8 +46,14 @@ def two_groups(size=1.0, m=6, seed=1, d=D, activation=jax.nn.relu):
     return TwoLayer(jnp.asarray(w), jnp.asarray(a[:, None]), None, activation)
 
 
+@eqx.filter_jit
 def known(network, data, loss=losses.half_mse):
     return basin(*read(network, data, loss))
+
+
+@eqx.filter_jit
+def said(stop, network, data, loss=losses.half_mse):
+    return stop.status(network, data, loss)
 
 
 def risk(network, data):
@@ -122,13 +128,12 @@ def _weights(network):
 
 def first_end(stop, way, data):
     """The first record at which a member would have ended, how, and its network."""
-    status = eqx.filter_jit(stop.status)
     for i in range(0, len(TIMES), 3):
         found = {k: jnp.asarray(way.records[k][i]) for k in way.records}
         network = dataclasses.replace(way.network, **found)
-        said = Status(int(status(network, data, losses.half_mse)))
-        if said is not Status.RUNNING:
-            return i, said, network
+        status = Status(int(said(stop, network, data)))
+        if status is not Status.RUNNING:
+            return i, status, network
     return None
 
 
@@ -153,8 +158,8 @@ def test_a_network_in_single_precision_has_a_limit_too():
     )
     network, data = two_groups(), sample()
     with jax.numpy_dtype_promotion("strict"):
-        status = Stationary().status(narrow(network), narrow(data), losses.half_mse)
-    assert int(status) == int(Stationary().status(network, data, losses.half_mse))
+        status = said(Stationary(), narrow(network), narrow(data))
+    assert int(status) == int(said(Stationary(), network, data))
 
 
 @pytest.mark.slow
@@ -234,7 +239,7 @@ def test_padding_says_nothing():
             grow(data.x), grow(data.y), weight, grow(data.mean), data.features
         )
         stop = Stationary(tolerance=0.5)
-        found = [stop.status(network, d, losses.half_mse) for d in (data, more)]
+        found = [said(stop, network, d) for d in (data, more)]
         assert int(found[0]) == int(found[1])
 
 

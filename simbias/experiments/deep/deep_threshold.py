@@ -6,13 +6,21 @@ vanishing initialisation end at one least-squares regression on each side of the
 teacher, and fit no more of the noise (`threshold`).  We measure the train error minus
 that of these two regressions, and the share of the sizes that are interpolated.
 
-The control is λ = 1: from there the train error must be below that of the regressions.
+The initialisation scale λ depends on the depth L, such that all networks leave 0 at
+about the same time T: λ = e^{(1−T)/2} for L = 2, and T^{−1/(L−2)} for L > 2
+(`deep_alignment`).
+
+The control is L = 2: there the train error must be that of the two regressions.
 
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, prove the threshold for two
 layers.  The question for more layers, and all sizes, are ours.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
@@ -23,7 +31,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
-from simbias.figures import Curves, Law, Panels
+from simbias.figures import Curves, Law, Panels, Points
 from simbias.flows import DeepReluFlow
 from simbias.losses import half_mse
 from simbias.measures import (
@@ -36,13 +44,15 @@ from simbias.measures import (
 )
 from simbias.networks import mlp
 from simbias.results import is_finished
+from simbias.stops import TrainRiskBelow
 from simbias.theory.two_group import two_group_threshold
 
-AXES = ("depth", "scale", "n")
-END, LARGE = 300.0, 1.0
+AXES = ("depth", "waiting", "n")
+END = 150.0
 # A network interpolates if its train error is below this share of σ².
 INTERPOLATED = 0.01
 OURS = "ours: diversity survives an escape by blow-up"
+THEOREM = "arXiv:2410.02348, theorem 2; band ours"
 
 
 def make(
@@ -53,7 +63,7 @@ def make(
     d: int = 5,
     m: int = 10,
     sigma: Real = 0.3,
-    scale: Real = 0.1,
+    waiting: Real = 10.0,
     n_test: int = 1000,
 ) -> tuple[Dataset, AbstractNetwork]:
     """A noisy linear teacher, and a network without biases from a small start.
@@ -65,9 +75,14 @@ def make(
         d: entries of an input.
         m: width of the hidden layers.
         sigma: standard deviation of the noise of the targets.
-        scale: factor λ of the initial weights, N(0, 2λ²/inputs).
+        waiting: T, about the time at which networks leave 0.  It gives the factor λ of
+            the initial weights, N(0, 2λ²/inputs); 1 is λ = 1.
         n_test: samples of the test set.
     """
+    if depth == 2:
+        scale = jnp.exp((1 - waiting) / 2)
+    else:
+        scale = jnp.asarray(waiting) ** (-1 / (depth - 2))
     key_data, key_network = jax.random.split(key)
     data = gaussian_teacher(key_data, n=n, d=d, sigma=sigma, n_test=n_test)
     widths = (d, *[m] * (depth - 1), 1)
@@ -78,15 +93,11 @@ experiment = presets(
     Experiment(
         name="deep_threshold",
         make=make,
-        cell={
-            "depth": (2, 3),
-            "n": (10, 20, 40),
-            "scale": (0.1, LARGE),
-        },
-        seeds=8,
-        shared=("depth", "scale"),
-        pad_to=40,
-        flow=DeepReluFlow(rtol=1e-4, max_steps=2500),
+        cell={"depth": (2, 3, 4), "n": (10, 20), "waiting": (40.0,), "m": 30},
+        seeds=6,
+        shared=("depth", "waiting"),
+        pad_to=20,
+        flow=DeepReluFlow(rtol=1e-4, max_steps=4000, max_sliding=96),
         loss=half_mse,
         times=log_times(1.0, END, 20),
         measures={
@@ -97,19 +108,16 @@ experiment = presets(
             "alignment": FirstLayerAlignment("weights.0"),
         },
         final={"stable_rank": StableRanks()},
+        # A hundredth of what counts as interpolated, at σ = 0.3.
+        stop=TrainRiskBelow(1e-5),
     ),
     smoke={
-        "cell": {"n": (8, 20), "m": 4},
+        "cell": {"depth": (2, 3), "n": (8, 20), "m": 4, "waiting": (10.0,)},
         "seeds": 2,
         "times": log_times(1.0, 30.0, 6),
     },
     paper={
-        "cell": {
-            "depth": (2, 3, 4),
-            "n": (10, 20, 40, 80, 160),
-            "scale": (0.1, 0.2, LARGE),
-            "m": 50,
-        },
+        "cell": {"n": (10, 20, 40, 80, 160), "waiting": (1.0, 40.0, 160.0), "m": 50},
         "flow": DeepReluFlow(rtol=1e-4),
         "seeds": 20,
         "pad_to": 160,
@@ -119,74 +127,64 @@ experiment = presets(
 
 
 def numbers(ds: xr.Dataset) -> xr.Dataset:
-    """Final values for the claims; errors over σ²."""
+    """Final values for the claims, and errors over σ² in time."""
     last, variance = ds.isel(time=-1), ds["sigma"] ** 2
     is_fitted = last["train_risk"] < INTERPOLATED * variance
     return ds.assign(
-        train=last["train_risk"] / variance,
-        test=last["test_risk"] / variance,
         gap=last["two_group_gap"] / variance,
+        error=ds["train_risk"] / variance,
+        excess=ds["two_group_gap"] / variance,
         fitted=is_fitted.astype(float).where(is_finished(ds)),
         first=ds["stable_rank"].isel(layer=0),
     )
 
 
-def _curves(
-    values: str, ylabel: str, law: float | int | None, *, yscale: str
-) -> Curves:
-    return Curves(
-        values,
-        colour="depth",
-        line="scale",
-        mark="o",
-        spread="none",
-        ticks=True,
-        ylabel=ylabel,
-        yscale=yscale,
-        laws=() if law is None else (Law(law),),
-    )
+def _largest(name: str) -> Callable[[xr.Dataset], xr.DataArray]:
+    """A number at the largest n and the largest T."""
+    return lambda ds: at(at(ds[name], "n", max), "waiting", max)
 
 
+_in_time = partial(Curves, colour="depth", xlabel="time", xscale="log", xlim=(5, None))
+_at_end = partial(Points, x="depth", is_joined=False, xlabel="layers")
 figure = Panels(
-    _curves("train", "train error over σ²", None, yscale="linear"),
-    _curves("gap", "train error − two regressions, over σ²", 0, yscale="linear"),
-    _curves("test", "test error over σ²", 1, yscale="log"),
-    _curves("first", "stable rank of the first layer", 1, yscale="linear"),
+    _in_time(_largest("error"), ylabel="train error over σ²", yscale="log"),
+    _in_time(
+        _largest("excess"),
+        ylabel="train error − two regressions, over σ²",
+        ylim=(-1, 4),
+        laws=(Law(0),),
+    ),
+    _at_end(_largest("gap"), ylabel="at the end, over σ²", laws=(Law(0),)),
+    _at_end(_largest("first"), ylabel="stable rank of the first layer"),
     of=numbers,
     across=2,
-    x="n",
-    xscale="log",
-    xlabel="samples n",
-    names={"depth": "layers", "scale": "λ"},
+    names={"depth": "layers"},
 )
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Deeper networks against two regressions, and against two layers."""
-    seen, out = numbers(ds), []
+    """Networks against two regressions, and deeper ones against two layers."""
+    seen, out = at(numbers(ds), "waiting", max), []
     needs = {f"t ≥ {END:g}": float(ds["time"][-1]) >= END}
     n, d = int(ds["n"].values[-1]), int(ds["d"])
     needs[f"n > {two_group_threshold(d):.3g}"] = n > two_group_threshold(d)
-    below = (-np.inf, -d / (2 * n))
+    near = d / (2 * n)
+    text = "train error − that of two regressions, over σ²"
+    two = at(seen, "depth", 2)
+    share = lambda of: of["fitted"].mean("n", skipna=False)
+    largest = lambda name, of: at(of[name], "n", max)
+    row = median_of(f"control: {text}", largest("gap", two), (-near, near), THEOREM)
+    out += Claims(needs, f"2 layers, n = {n}").rows(row)
     for depth in [k for k in ds["depth"].values.tolist() if k > 2]:
-        deep, two = at(seen, "depth", depth), at(seen, "depth", 2)
-        rows = []
-        for scale in ds["scale"].values.tolist():
-            text = "train error − that of two regressions, over σ²"
-            control = "control, " if scale >= LARGE else ""
-            gap = at(at(deep["gap"], "scale", scale), "n", max)
-            source = "ours: a large start" if control else OURS
-            rows.append(
-                median_of(f"{control}λ = {scale:g}: {text}", gap, below, source)
-            )
-        small, of_two = at(deep, "scale", min), at(two, "scale", min)
-        rank = at(small["first"], "n", max)
-        share = small["fitted"].mean("n", skipna=False)
-        of_two = of_two["fitted"].mean("n", skipna=False)
-        text = "share of the sizes n that are interpolated, less that with 2 layers"
-        rows += [
-            median_of("stable rank of the first layer", rank, (1.01, np.inf), OURS),
-            difference_of(text, share, of_two, (0, 1), OURS),
-        ]
-        out += Claims(needs, f"{depth} layers, n = {n}").rows(*rows)
+        deep = at(seen, "depth", depth)
+        rank, of_two = largest("first", deep), largest("first", two)
+        fitted = "share of the sizes n that are interpolated, less that with 2 layers"
+        directions = "stable rank of the first layer"
+        more = f"{directions}, less that with 2 layers"
+        out += Claims(needs, f"{depth} layers, n = {n}").rows(
+            median_of(text, largest("gap", deep), (-np.inf, -near), OURS),
+            median_of(directions, rank, (1.01, np.inf), OURS),
+            difference_of(more, rank, of_two, (0, np.inf), OURS),
+            difference_of(fitted, share(deep), share(two), (0, 1), OURS),
+        )
     return out

@@ -1,3 +1,5 @@
+from . import decay_landscape as decay_landscape
+from . import global_gap as global_gap
 from . import interpolating_samples as interpolating_samples
 from . import norm_drift as norm_drift
 from . import order_of_limits as order_of_limits
@@ -6,3 +8,4 @@ from . import sample_influence as sample_influence
 from . import spurious_minimum as spurious_minimum
 from . import threshold as threshold
 from . import threshold_scaling as threshold_scaling
+from . import times_of_memorisation as times_of_memorisation

@@ -84,7 +84,7 @@ def _improved(bits: np.ndarray, is_early: np.ndarray) -> np.ndarray:
     return np.where(is_there, at - bits[:, :, 0], np.nan).T
 
 
-def left_at(cell: xr.Dataset, explainer: str) -> np.ndarray:
+def departure_time(cell: xr.Dataset, explainer: str) -> np.ndarray:
     """First time per seed at which I(F;Y) − μ reaches `LEFT`; the last one if never."""
     own = quantity(cell, explainer, "network") - quantity(cell, explainer, "explained")
     found = first_passage(own, LEFT).values

@@ -27,7 +27,7 @@ from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import EDITS, TRAINED_ON, make
-from simbias.experiments.order._left import REFINETTI, order_of_clones
+from simbias.experiments.order._departure import REFINETTI, order_of_clones
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse

@@ -19,7 +19,7 @@ from simbias.core import Claim, Experiment
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.order._clones import TRAINED_ON, make
-from simbias.experiments.order._left import LEFT, REFINETTI, lead, order_of_clones
+from simbias.experiments.order._departure import LEFT, REFINETTI, lead, order_of_clones
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import Descent
 from simbias.losses import half_mse

@@ -36,8 +36,8 @@ from simbias.experiments._times import log_times
 from simbias.experiments.order._explainers import EXPLAINERS, LADDER, with_explainers
 from simbias.experiments.order._phases import (
     Phases,
+    departure_time,
     is_constant,
-    left_at,
     phases,
     quantity,
 )
@@ -238,7 +238,7 @@ def _of_line(cell: xr.Dataset, name: str) -> list[Claim]:
     for low, high in zip(LADDER, LADDER[1:], strict=False):
         text = f"{name}: μ at the end, {high} − {low} (bit)"
         out.append(difference_of(text, end(high), end(low), (0.0, 1.0), LADDERS))
-        early, late = (np.log(left_at(cell, k)) for k in (low, high))
+        early, late = (np.log(departure_time(cell, k)) for k in (low, high))
         text = f"{name}: ln time of departure from {high} − the same for {low}"
         out.append(difference_of(text, late, early, (0.0, np.inf), LADDERS))
     return [*out, _of_permuted(cell, name)]

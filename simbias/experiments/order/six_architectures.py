@@ -23,13 +23,13 @@ bands are ours.
 """
 
 import functools
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
 from simbias.analysis.first_passage import first_passage
@@ -41,7 +41,7 @@ from simbias.experiments._times import log_times
 from simbias.figures import Curves, Panels
 from simbias.flows import DeepReluFlow, GradientFlow
 from simbias.losses import half_mse
-from simbias.measures import TrainLoss
+from simbias.measures import TrainLoss, UnitSingularValues
 from simbias.networks import (
     Mlp,
     PatchConvolution,
@@ -64,19 +64,6 @@ CUBIC = ("quadratic", "attention")
 LARGE, UNITS = 1.0, 3
 PAPER = "Zhang, Saxe & Latham (2025), arXiv:2512.20607; teacher and band ours"
 OURS = "derived: the degree of a unit in its weights; band ours"
-
-
-def units(network: Any, data: Dataset) -> Float[Array, " 5"]:
-    """s₁, …, s₅ of the matrix whose rows are the units of a network."""
-    del data
-    if isinstance(network, Mlp):
-        rows = [network.weights[0], network.weights[1].T]
-    else:
-        rows = [v.reshape(len(v), -1) for v in jax.tree.leaves(network)]
-    return jnp.linalg.svd(jnp.concatenate(rows, axis=1), compute_uv=False)[:5]
-
-
-vars(units).update(dims=("unit",))
 
 
 def make(
@@ -156,7 +143,7 @@ experiment = presets(
         ),
         loss=half_mse,
         times=log_times(0.1, 3e3, 180),
-        measures={"train_loss": TrainLoss(), "units": units},
+        measures={"train_loss": TrainLoss(), "units": UnitSingularValues()},
         stop=TrainRiskBelow(1e-6),
     ),
     smoke={

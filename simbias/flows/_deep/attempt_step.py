@@ -1,5 +1,6 @@
 """One attempted step of the exact flow of a deep network."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import diffrax
@@ -10,6 +11,7 @@ from simbias.flows._deep.arrival import Arrival, arrived_at
 from simbias.flows._deep.event_log import no_step_events
 from simbias.flows._deep.gated_sample import GatedSample
 from simbias.flows._deep.memory import DeepMemory
+from simbias.flows._deep.sliding import back_to_pins
 from simbias.flows._deep.stages import stages_of, stiffness_of
 from simbias.numerics.conditionals import once
 
@@ -94,4 +96,26 @@ def attempt_step(
     )
     error = jnp.where(jnp.isfinite(error), error, jnp.inf)
     stiffness = stiffness_of(theta, length, stages, tableau)
-    return Attempt(arrival, error, mean(arrival.kink), stiffness)
+    kink = _of_step(sample, theta, memory, arrival, mean)
+    return Attempt(arrival, error, mean(kink), stiffness)
+
+
+def _of_step(
+    sample: GatedSample,
+    theta: Float[Array, " p"],
+    memory: DeepMemory,
+    arrival: Arrival,
+    mean: Callable[[Float[Array, " p"]], Float[Array, ""]],
+) -> Float[Array, " p"]:
+    """The error of crossings, without that of pins which are off 0 at the beginning.
+
+    A decision may flip units whose z is not quite 0, and so move the pins behind them.
+    To bring these back is no error of this step: it would be rejected at every length.
+    """
+
+    def moved(kink: Float[Array, " p"]) -> Float[Array, " p"]:
+        back = back_to_pins(sample, theta, memory.is_above, memory.slots)
+        off = jnp.abs(back - theta)
+        return jnp.where(mean(off) > 1, jnp.maximum(kink - off, 0), kink)
+
+    return once(mean(arrival.kink) > 1, moved, arrival.kink)

@@ -79,7 +79,7 @@ def decide(
     was_pinned = marked(slots.entry, slots.is_used, is_above)
     scale = scales(sample, is_above, was_pinned)
     _, z = sample.outputs(theta, scale)
-    tolerance = 10 * tolerances.of_surface(dtype) * tolerances.layer_sizes(sample, z)
+    tolerance = 10 * tolerances.of_surface(dtype) * tolerances.unit_sizes(sample, z)
     is_near = (jnp.abs(z) <= tolerance[None, :]) | forced | was_pinned
     is_near &= sample.is_real[:, None]
     idle = idle_entries(sample, theta, jnp.where(is_near, 0, scale))
@@ -215,9 +215,10 @@ def _wishes(
     # as a unit that dies there, has arrived.
     small = tolerances.of_multiplier(dtype)
     outside = bounds.excess() + small
-    to = lambda bound: jnp.abs(bounds.multiplier - bound)
-    by_bound = jnp.where(to(bounds.high) < to(bounds.low), 1, -1)
+    # Not by distances: at a kink far smaller than the multiplier they are equal.
+    middle = (bounds.low + bounds.high) / 2
     is_concave = bounds.high < bounds.low
+    by_bound = jnp.where((bounds.multiplier > middle) ^ is_concave, 1, -1)
     away = jnp.where(last != 0, -last, by_bound)
     pinned = jnp.where(is_concave, 1e9, outside)
     from_pin = jnp.where(is_concave, away, by_bound)

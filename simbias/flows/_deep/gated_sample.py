@@ -11,7 +11,9 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from simbias.core import Dataset, Loss, Real
+from simbias.errors import BadInput
 from simbias.flows._shared.weight_decay import traced_decay
+from simbias.introspection.array_network import original_network
 from simbias.introspection.trained_arrays import split_trained
 from simbias.network import Pattern
 from simbias.numerics.cut import cut
@@ -72,11 +74,24 @@ class GatedSample(NamedTuple):
 def gated_sample(
     network: Any, data: Dataset, loss: Loss, weight_decay: Real | None = None
 ) -> tuple[GatedSample, Float[Array, " p"]]:
-    """The sample of a network, and its trained weights as one vector."""
+    """The sample of a network, and its trained weights as one vector.
+
+    Raises:
+        ValueError: if `gated` and `kink_slopes` disagree, or nothing is trained.
+    """
     params, rest = split_trained(network)
     theta, unravel = ravel_pytree(params)
-    slopes = network.kink_slopes
-    shapes = _shapes(network, data)
+    slopes, name = network.kink_slopes, type(original_network(network)).__name__
+    shapes = () if slopes is None else _shapes(network, data, len(slopes))
+    if slopes is None or len(slopes) != len(shapes):
+        raise BadInput(
+            f"`kink_slopes` of a {name} must have one slope for each layer whose "
+            f"pre-activations `gated` returns, got {slopes}"
+            f"{'' if slopes is None else f' for {len(shapes)} layers'}. Example: "
+            "(0.0, 0.0) for two layers of relu."
+        )
+    if theta.size == 0:
+        raise BadInput(f"`frozen` of a {name} leaves no weights to train.")
     sizes = [math.prod(shape) for shape in shapes]
     spread = lambda values, dtype: jnp.concatenate(
         [jnp.full(m, v, dtype) for m, v in zip(sizes, values, strict=True)]
@@ -103,10 +118,9 @@ def with_theta(network: Any, theta: Float[Array, " p"]) -> Any:
     return eqx.combine(ravel_pytree(params)[1](theta), rest)
 
 
-def _shapes(network: Any, data: Dataset) -> tuple[tuple[int, ...], ...]:
+def _shapes(network: Any, data: Dataset, layers: int) -> tuple[tuple[int, ...], ...]:
     """Shapes of the gated layers: a gate of one number serves a whole layer."""
     one, zero = jnp.ones((), data.x.dtype), jnp.zeros((), data.x.dtype)
-    layers = len(network.kink_slopes)
     pattern = Pattern((one,) * layers, (zero,) * layers)
     _, z = jax.eval_shape(network.gated, data.x[0], pattern)
     return tuple(v.shape for v in z)

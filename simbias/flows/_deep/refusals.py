@@ -24,7 +24,7 @@ def refuse(network: Any) -> None:
     if hook(network, "gated") is None:
         raise BadInput(
             "`flow`: deep_relu_flow (DeepReluFlow) needs a network with relu or "
-            f"leaky_relu and the method `gated`, as Mlp, got a {name}. "
+            f"leaky_relu and the method `gated`, got a {name} without it. "
             "`simbias.core.AbstractNetwork.gated` says what it returns. Without kinks "
             "use gradient_flow (GradientFlow), for two layers relu_flow (ReluFlow)."
         )

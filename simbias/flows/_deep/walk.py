@@ -32,8 +32,8 @@ from simbias.flows._deep.sliding import (
 )
 from simbias.numerics.conditionals import once
 
-# Other pre-activations that are 0 within this share of their layer's largest at a
-# crossing make it a decision.
+# Other pre-activations that are 0 within this share of their unit's size at a crossing
+# make it a decision.
 _TOGETHER = 1e-6
 # The speed behind a crossing is at least this share of that before it.
 _LEAST_SPEED = 1e-3
@@ -105,7 +105,7 @@ def walk(
     outs, values = jax.lax.map(
         lambda u: sample.outputs(path(u), scale), jnp.asarray(NODES, dtype)
     )
-    sizes = tolerances.layer_sizes(sample, values[0])[None, :]
+    sizes = tolerances.unit_sizes(sample, values[0])[None, :]
     limit = (tolerances.of_surface(dtype) * sizes)[None]
     may = (~is_pinned & sample.is_real[:, None])[None]
     leads = slots.is_leader()

@@ -37,7 +37,7 @@ def test_paired_neurons_are_a_linear_network_on_half_the_clock():
     pair = lambda v: jnp.concatenate([v, -v])
     net = dataclasses.replace(net, w=pair(net.w), a=pair(net.a))
     flow, until = ReluFlow(rtol=1e-8), 4.0
-    state = flow.init(net, data, half_mse, jax.random.key(0))
+    state = eqx.filter_jit(flow.init)(net, data, half_mse, jax.random.key(0))
     step = eqx.filter_jit(flow.step)
     while state.status == Status.RUNNING and float(state.time) < until:
         state = step(state, data, half_mse, jnp.asarray(until))

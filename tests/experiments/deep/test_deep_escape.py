@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
-from _deep_problems import advance, sample
+from _deep_problems import advance, sample, started
 from scipy.integrate import quad
 
 from simbias import losses
@@ -73,7 +73,7 @@ def test_one_small_matrix_among_large_ones_escapes_at_the_time_of_the_closed_for
     net = Mlp(weights, (None,) * 3, identity)
     data = sample(jnp.ones((1, 1)), jnp.ones((1, 1)))
     flow = UntilEscape(ByKinks(smooth=GradientFlow(rtol=1e-9)), of_each=True)
-    state = flow.init(net, data, losses.half_mse, jax.random.key(0))
+    state = started(flow, net, data, losses.half_mse)
     state = advance(flow, state, data, losses.half_mse, jnp.asarray(1e6))
     assert state.status == Status.CONVERGED
     end = float(state.network.weights[2][0, 0])

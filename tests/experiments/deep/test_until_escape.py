@@ -1,7 +1,6 @@
-import jax
 import jax.numpy as jnp
 import pytest
-from _deep_problems import advance, sample
+from _deep_problems import advance, sample, started
 from scipy.integrate import quad
 
 from simbias import losses
@@ -19,7 +18,7 @@ def test_three_layers_escape_at_the_time_of_the_closed_form(scale):
     net = Mlp((one, one, one), (None, None, None))
     data = sample(jnp.ones((1, 1)), jnp.ones((1, 1)))
     flow = UntilEscape(DeepReluFlow(rtol=jnp.asarray(1e-8)))
-    state = flow.init(net, data, losses.half_mse, jax.random.key(0))
+    state = started(flow, net, data, losses.half_mse)
     state = advance(flow, state, data, losses.half_mse, jnp.asarray(1e6))
     assert state.status == Status.CONVERGED
     q = float(state.network.weights[0][0, 0])

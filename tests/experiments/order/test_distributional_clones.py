@@ -14,7 +14,7 @@ from simbias.datasets.moments.moment_classes import moment_classes
 from simbias.errors import BadInput
 from simbias.experiments.order import distributional_linear
 from simbias.experiments.order._clones import EDITS, TRAINED_ON, make
-from simbias.experiments.order._left import left_at
+from simbias.experiments.order._departure import departure_time
 from simbias.losses import half_mse
 from simbias.measures.clones.target_accuracy import TargetAccuracy
 
@@ -134,10 +134,10 @@ def test_a_clone_is_left_when_it_is_less_right_by_the_level():
         {"accuracy": (("trained_on", "time"), [real, clone])},
         {"trained_on": ["real", "mean"], "time": [0.05, 0.1, 0.2]},
     )
-    found = left_at(ds).sel(trained_on="mean")
+    found = departure_time(ds).sel(trained_on="mean")
     # The gap grows from 0.02 to 0.08 in between.
     assert float(found) == pytest.approx(0.1 + 0.1 * 0.5)
-    assert np.isnan(left_at(ds).sel(trained_on="real"))
+    assert np.isnan(departure_time(ds).sel(trained_on="real"))
 
 
 def test_linear_networks_on_the_covariance_clone_move_as_on_the_sample():

@@ -9,7 +9,7 @@ import xarray as xr
 
 from simbias.errors import BadInput
 from simbias.experiments.order._clones import make
-from simbias.experiments.order._left import left_or_end
+from simbias.experiments.order._departure import departure_or_end
 
 
 def test_a_clone_that_is_never_left_has_the_time_of_the_end():
@@ -19,7 +19,7 @@ def test_a_clone_that_is_never_left_has_the_time_of_the_end():
         {"accuracy": (("trained_on", "time"), seen)},
         {"trained_on": ["real", "mean", "covariance", "marginals"]},
     ).assign_coords(time=[1.0, 2.0, 8.0])
-    mean, covariance, marginals = left_or_end(ds).values[1:]
+    mean, covariance, marginals = departure_or_end(ds).values[1:]
     # Between the first two records, at half of the way to a gap of 0.1.
     assert mean == pytest.approx(1.5)
     assert covariance == pytest.approx(8)

@@ -17,7 +17,7 @@ from simbias.datasets.teachers.sine_on_disc import sine_on_disc
 from simbias.errors import BadInput
 from simbias.experiments.order import simple_first
 from simbias.experiments.order._explainers import with_explainers
-from simbias.experiments.order._phases import left_at, phases
+from simbias.experiments.order._phases import departure_time, phases
 from simbias.flows import Descent
 from simbias.measures.information._counts import counts, unexplained_information
 from simbias.measures.information.explained_information import ExplainedInformation
@@ -223,7 +223,7 @@ def test_phases_are_told_by_what_the_line_knows():
     np.testing.assert_allclose(found.improved, [[0.14, 0.2]])
     np.testing.assert_allclose([found.gain, found.loss], [[0.2], [0.01]])
     # 0.02 bits are unexplained at the second record, 0.06 at the third.
-    np.testing.assert_allclose(left_at(one.isel(source=0), "linear"), [2.75])
+    np.testing.assert_allclose(departure_time(one.isel(source=0), "linear"), [2.75])
 
 
 def test_a_member_that_never_knows_what_the_line_does_has_no_later_phase():
@@ -231,7 +231,7 @@ def test_a_member_that_never_knows_what_the_line_does_has_no_later_phase():
     assert np.isnan([found.gain, found.loss]).all()
     begins_late = phases(cell([0.3, 0.4], [0.1, 0.2]).isel(source=0))
     assert np.isnan(begins_late.improved).all()
-    assert left_at(cell([0.1, 0.2], [0.1, 0.2]).isel(source=0), "linear") == 2
+    assert departure_time(cell([0.1, 0.2], [0.1, 0.2]).isel(source=0), "linear") == 2
 
 
 def test_networks_that_are_constant_are_refused_and_leave_the_claims_open():

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PyTree
 Real = float | Float[Array, ""]
 
 
-def integrated(
+def ode_solution(
     field: Callable[[PyTree], PyTree],
     start: PyTree,
     times: Float[Array, " t"],

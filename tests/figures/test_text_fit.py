@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from simbias.figures.fitted import fitted
 from simbias.figures.look import VerticalLaw
 from simbias.figures.median_curves import Curves
 from simbias.figures.panels import Panels
 from simbias.figures.style import blank, style, text_size
+from simbias.figures.text_fit import fit_text
 
 LONG = "share of the neurons that are aligned with the extremal vector of their sign"
 
@@ -64,7 +64,7 @@ def test_long_titles_and_labels_are_broken_where_their_panel_ends():
         axes.set_title("$" + "x" * 60 + "$")
         figure.suptitle(f"{LONG}, {LONG}")
     before = [axes.get_title("left") for axes in figure.get_axes()]
-    fitted(figure)
+    fit_text(figure)
     figure.draw_without_rendering()
     first, _, last = figure.get_axes()
     assert first.get_title("left").replace("\n", " ") == before[0]
@@ -82,7 +82,7 @@ def test_titles_that_fit_are_left_as_they_are():
         figure = blank(9.0, 3.0)
         axes = figure.subplots()
         axes.set_title("two  spaces\nand a line")
-    fitted(figure)
+    fit_text(figure)
     assert axes.get_title("left") == "two  spaces\nand a line"
 
 
@@ -100,7 +100,7 @@ def test_numbers_at_fixed_ticks_do_not_touch():
     with style():
         axes = blank(3.0, 2.0).subplots()
         axes.set_xticks(range(11), [str(1000 * k) for k in range(11)])
-    fitted(axes.figure)
+    fit_text(axes.figure)
     assert not do_touch(axes)
     assert labels_of(axes)[0] == "0"
     assert len(axes.get_xticks()) == 11
@@ -111,7 +111,7 @@ def test_labels_between_powers_of_ten_do_not_touch(width, least):
     with style():
         axes = blank(width, 3.0).subplots()
         axes.set(xscale="log", xlim=(14, 600))
-    fitted(axes.figure)
+    fit_text(axes.figure)
     labels = [*axes.get_xticklabels(), *axes.get_xticklabels(minor=True)]
     inside = [t for t in labels if t.get_text() and 14 <= t.get_position()[0] <= 600]
     boxes = sorted((t.get_window_extent() for t in inside), key=lambda box: box.x0)
@@ -124,7 +124,7 @@ def test_numbers_that_do_not_touch_stay_on_an_axis_to_the_left():
         axes = blank(6.0, 2.0).subplots()
         axes.set_xticks(range(4), [str(k) for k in range(4)])
         axes.set_xlim(3, 0)
-    fitted(axes.figure)
+    fit_text(axes.figure)
     assert labels_of(axes) == ["0", "1", "2", "3"]
 
 
@@ -133,7 +133,7 @@ def test_names_at_ticks_are_broken_between_words():
         axes = blank(4.0, 2.0).subplots()
         axes.set_xticks(range(3), ["a wide network", "a deep network", "a line"])
         axes.set_xlim(-0.5, 2.5)
-    fitted(axes.figure)
+    fit_text(axes.figure)
     assert not do_touch(axes)
     assert [one.split() for one in labels_of(axes)[:2]] == [
         ["a", "wide", "network"],
@@ -148,7 +148,7 @@ def test_ticks_of_large_text_are_as_few_outside_of_the_style_as_inside():
         axes.plot([0.0, 2.0], [0.0, 1.0])
         figure.draw_without_rendering()
         inside = len(axes.get_xticks())
-    fitted(figure)
+    fit_text(figure)
     figure.draw_without_rendering()
     assert len(axes.get_xticks()) == inside
 

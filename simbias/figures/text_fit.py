@@ -18,7 +18,7 @@ _LEAST = 12
 _GAP = 0.3
 
 
-def fitted(figure: Figure) -> None:
+def fit_text(figure: Figure) -> None:
     """Break what is longer than its panel into lines, and keep tick labels apart.
 
     Titles, labels and names at ticks are broken.  Where numbers at fixed ticks would

@@ -18,20 +18,20 @@ def lead(part: xr.Dataset) -> xr.DataArray:
     return accuracy.sel(trained_on="real", drop=True) - accuracy
 
 
-def left_at(part: xr.Dataset) -> xr.DataArray:
+def departure_time(part: xr.Dataset) -> xr.DataArray:
     """Time at which the accuracy of a clone is lower by `LEFT`; NaN if it never is."""
     return first_passage(lead(part), LEFT)
 
 
-def left_or_end(part: xr.Dataset) -> xr.DataArray:
+def departure_or_end(part: xr.Dataset) -> xr.DataArray:
     """Time of departure from a clone; without one the end, a lower bound."""
     is_known = part["accuracy"].notnull().all("time")
-    return left_at(part).fillna(float(part["time"][-1])).where(is_known)
+    return departure_time(part).fillna(float(part["time"][-1])).where(is_known)
 
 
 def order_of_clones(part: xr.Dataset, name: str) -> list[Claim]:
     """The network departs from the clone of the means first."""
-    log_left = xr.ufuncs.log(left_or_end(part))
+    log_left = xr.ufuncs.log(departure_or_end(part))
     of = lambda kind: log_left.sel(trained_on=kind, drop=True)
     text = "ln time of departure from"
     return [
