@@ -3,16 +3,13 @@
 The limit of `VanishingStart`, from s = 0 to its end, for the teacher of the experiment
 `threshold` (σ = 0.3) with n = 200, d = 5 and m = 200 random directions, by training
 set: seconds of the processor after compiling (the least of three), attempts, jumps, and
-f on five samples.  `--before FILE` compares with an earlier document: the ratio of the
-seconds, and the largest relative difference of the times of the jumps and of f.
+f on five samples.
 
-    python benchmarks/vanishing_cost.py [--json FILE|-] [--before FILE] [--seeds S]
+    python benchmarks/vanishing_cost.py [--json FILE|-] [--seeds S]
                                         [--n N] [--d D] [--m M] [--smallest]
 """
 
 import argparse
-import json
-import pathlib
 import time
 
 import equinox as eqx
@@ -33,7 +30,6 @@ REPEATS, SHOWN = 3, 5
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", default="-")
-    parser.add_argument("--before")
     parser.add_argument("--seeds", type=int, default=12)
     parser.add_argument("--n", type=int, default=200)
     parser.add_argument("--d", type=int, default=5)
@@ -55,9 +51,6 @@ def main() -> None:
         "load": load(),
         "rows": rows,
     }
-    if options.before:
-        old = json.loads(pathlib.Path(options.before).read_text())
-        found["before"] = compared(old["rows"], rows)
     written(options.json, {**machine(), **found})
 
 
@@ -92,24 +85,6 @@ def row(seed: int, n: int, d: int, m: int) -> dict:
         "status": Status(int(end.status)).name,
         "times": np.asarray(end.memory.time)[:count].tolist(),
         "f": jax.vmap(end.network)(data.x[:SHOWN])[:, 0].tolist(),
-    }
-
-
-def compared(old: list[dict], new: list[dict]) -> dict:
-    """An earlier document beside this one, over the seeds that both have."""
-    pairs = list(zip(old, new, strict=False))
-    apart = lambda a, b: float(np.max(np.abs(np.subtract(a, b))) / np.max(np.abs(a)))
-    ended = [(a, b) for a, b in pairs if a["status"] == b["status"] != "MAX_STEPS"]
-    alike = [(a, b) for a, b in ended if len(a["times"]) == len(b["times"])]
-    total = lambda i: float(sum(pair[i]["cpu_seconds"] for pair in pairs))
-    return {
-        "cpu_seconds": [a["cpu_seconds"] for a, _ in pairs],
-        "attempts": [a["attempts"] for a, _ in pairs],
-        "speedup": total(0) / total(1),
-        "ended_in_both": len(ended),
-        "as_many_jumps": len(alike),
-        "times_apart": max(apart(a["times"], b["times"]) for a, b in alike),
-        "f_apart": [apart(a["f"], b["f"]) for a, b in ended],
     }
 
 

@@ -49,6 +49,8 @@ SIZES = {
     10: (14, 20, 28, 48),
 }
 FLOW = VanishingStart(rtol=1e-4, max_steps=3000)
+# Sizes on the axis of n*: an interval that has no end ends there.
+_SEEN = (2, 80)
 AT_REST = (Status.CONVERGED, Status.STATIONARY)
 
 
@@ -220,35 +222,35 @@ def figure(rows: list[dict]) -> Figure:
     fig = Figure(figsize=(9, 3.6), layout="constrained")
     left, right = fig.subplots(1, 2)
     widths = sorted({r["m"] for r in rows})
-    for i, r in enumerate(sorted(rows, key=lambda r: (r["m"], r["d"]))):
-        if r["m"] == widths[0]:
-            share = np.array(r["interpolated"]) / r["seeds"]
-            left.semilogx(
-                r["n"], share, "o-", ms=4, color=f"C{i}", label=f"d = {r['d']}"
-            )
-            left.axvline(r["two_regressions"], color=f"C{i}", ls=":", lw=1)
+    most = max(widths, key=[r["m"] for r in rows].count)
+    shown = sorted((r for r in rows if r["m"] == most), key=lambda r: r["d"])
+    for i, r in enumerate(shown):
+        share, more = (np.array(r[k]) / r["seeds"] for k in ("interpolated", "unknown"))
+        look = {"color": f"C{i}", "label": f"d = {r['d']}"}
+        left.errorbar(r["n"], share, [0 * more, more], fmt="o-", ms=4, **look)
+        left.axvline(r["two_regressions"], color=f"C{i}", ls=":", lw=1)
     left.axhline(0.5, color="0.7", lw=1)
-    left.set(xlabel="samples n", ylabel="share that is interpolated")
-    left.set_title(f"m = {widths[0]}; dotted: n* of two regressions", fontsize=9)
-    left.legend(fontsize=8)
+    left.set(xlabel="samples n", ylabel="share that is interpolated", xscale="log")
+    left.set_title(f"m = {most}; dotted: n* of two regressions", fontsize=9)
+    left.legend(fontsize=8, loc="lower left")
     for i, m in enumerate(widths):
         of = sorted((r for r in rows if r["m"] == m), key=lambda r: r["d"])
         d = np.array([r["d"] for r in of]) * (1 + 0.03 * i)
         value, low, high = (
             [r["n_star"][k] for r in of] for k in ("value", "low", "high")
         )
-        ends = np.abs(np.array([low, high]) - value)
+        ends = np.abs(np.clip([low, high], *_SEEN) - value)
         right.errorbar(d, value, ends, fmt="o", ms=5, capsize=3, label=f"m = {m}")
     d = np.arange(2, 11)
     law = [two_group_threshold(int(k)) for k in d]
     right.plot(d, law, color="0.4", label="two regressions")
     right.plot(d, d**3.0, ":", color="0.4", label="d³")
     right.set(xscale="log", yscale="log", xlabel="d", ylabel="n* at λ = 0, t = ∞")
-    right.set(ylim=(2, 80))
+    right.set(ylim=_SEEN)
     sizes = [2, 3, 5, 10, 20, 40]
     for axes, name, ticks in (
         (left, "x", sizes),
-        (right, "x", [2, 3, 5, 8]),
+        (right, "x", [2, 3, 5, 8, 10]),
         (right, "y", sizes),
     ):
         axis = getattr(axes, f"{name}axis")

@@ -15,15 +15,13 @@ from simbias.flows._relu.norms import positive_or_one, unit_rows
 from simbias.flows._relu.vanishing.landing import landed
 from simbias.flows._relu.vanishing.paused import step_without
 from simbias.flows._relu.vanishing.saddle import (
+    LEAVING,
     REST,
     TINY,
     Motion,
     Saddle,
-    beside_large,
     fallen,
     is_at_rest,
-    is_still,
-    leaving_size,
     motion,
     next_jump,
     only_grow,
@@ -39,9 +37,6 @@ from simbias.validation.values import positive, positive_integer
 
 # An orbit has no end on its own clock, but a step needs one.
 _FAR = 1e12
-# Most that a neuron shrinks in a step, as an exponent: |a|² − |w|², which is 0 but for
-# rounding, stays while both shrink, and a neuron as small as that changes its sign.
-_SHRINKS = 8.0
 # The end of an orbit is looked for every so many steps, from such a speed on.
 _EVERY, _SLOW = 8, 1e-2
 # Share of the first residuals below which a sample counts as interpolated.
@@ -180,35 +175,26 @@ class VanishingStart(AbstractFlow):
         """
         goes = (state.status == Status.RUNNING) & (state.time < until)
         saddle: Saddle = state.memory
-        flow = self._flow()
+        flow, far = self._flow(), jnp.asarray(_FAR, clock())
         has_bias, planes = state.network.b is not None, saddle.orbit.memory.planes
         sample = extended_sample(data, loss, has_bias, planes)
         slope = state.network.negative_slope
         moves_of = lambda orbit: motion(orbit.memory.neurons, sample, slope)
-        moves, neurons = moves_of(saddle.orbit), saddle.orbit.memory.neurons
-        # Around large neurons that stand still, small ones turn each by itself.
-        settles = is_still(saddle, moves)
-        waits = jnp.where(settles, saddle.is_large, only_grow(saddle, moves))
-        seen = choose(settles, beside_large(data, neurons, sample), data)
-        r = neurons.rates.residual[:, 0]
-        fastest = positive_or_one(jnp.sum(jnp.abs(r) * sample.norm_x))
-        soon = saddle.orbit.time + _SHRINKS / fastest.astype(clock())
-        end = jnp.where(settles, soon, jnp.asarray(_FAR, clock()))
-        step = lambda orbit: flow.step(orbit, seen, loss, end)
-        orbit = step_without(step, saddle.orbit, waits, sample, slope)
+        orbit = step_without(
+            lambda orbit: flow.step(orbit, data, loss, far),
+            saddle.orbit,
+            only_grow(saddle, moves_of(saddle.orbit)),
+            sample,
+            slope,
+        )
         moves = moves_of(orbit)
         fastest = jnp.max(jnp.where(saddle.is_large, jnp.abs(moves.growth), 0))
         attempts = orbit.stats["accepted"] + orbit.stats["rejected"]
         is_near = (fastest > REST * saddle.speed) & (fastest < _SLOW * saddle.speed)
         looks = goes & is_near & (attempts % _EVERY == 0)
+        orbit = landed(orbit, saddle.is_large, data, loss, looks)
 
-        def land(here: tuple[Dataset, Array], now: tuple[FlowState, Motion]):
-            data, is_large = here
-            orbit = landed(now[0], is_large, data, loss)
-            sample = extended_sample(data, loss, has_bias, orbit.memory.planes)
-            return orbit, motion(orbit.memory.neurons, sample, slope)
-
-        orbit, moves = when(land)(looks, (data, saddle.is_large), (orbit, moves))
+        moves = moves_of(orbit)
         saddle = fallen(dataclasses.replace(saddle, orbit=orbit), moves)
         is_small = ~saddle.is_large
         factor = jnp.where(is_small, TINY / positive_or_one(moves.size), 1)
@@ -220,21 +206,18 @@ class VanishingStart(AbstractFlow):
         r = orbit.memory.neurons.rates.residual[:, 0]
         is_fitted = jnp.sum(jnp.abs(r) * sample.norm_x) <= _INTERPOLATED * saddle.speed
         arrive = when(lambda here, state: self._arrived(state, here, loss))
-        rtol = jnp.asarray(self.rtol, clock())
-        context = (data, moves, is_fitted, until.astype(clock()), rtol)
+        context = (data, moves, is_fitted, until.astype(clock()))
         new = arrive(goes & (rests | is_fitted), context, new)
         return choose(goes, new, state)
 
     def _arrived(
         self,
         state: FlowState,
-        here: tuple[
-            Dataset, Motion, Bool[Array, ""], Float[Array, ""], Float[Array, ""]
-        ],
+        here: tuple[Dataset, Motion, Bool[Array, ""], Float[Array, ""]],
         loss: Loss,
     ) -> FlowState:
         """At a saddle: the next jump, `until`, or the end."""
-        data, moves, is_fitted, until, rtol = here
+        data, moves, is_fitted, until = here
         saddle: Saddle = state.memory
         neurons = saddle.orbit.memory.neurons
         coming = next_jump(saddle, moves, jnp.sign(neurons.a[:, 0]))
@@ -250,8 +233,7 @@ class VanishingStart(AbstractFlow):
 
         leaves = coming.leaves & jumps
         count = jnp.sum(leaves.astype(jnp.float64))
-        growth = jnp.max(jnp.where(leaves, coming.rate, 0))
-        size = leaving_size(saddle, growth, rtol) / jnp.sqrt(jnp.maximum(count, 1))
+        size = LEAVING * saddle.size / jnp.sqrt(jnp.maximum(count, 1))
         factor = jnp.where(leaves, size / TINY, 1)
         orbit = resized(saddle.orbit, factor, leaves)
         zero = jnp.zeros_like(orbit.time)
@@ -277,7 +259,7 @@ class VanishingStart(AbstractFlow):
         return FlowState(orbit.network, now, status, stats, saddle)
 
     def _flow(self) -> ReluFlow:
-        return ReluFlow(rtol=self.rtol, max_steps=self.max_steps, decouple=True)
+        return ReluFlow(rtol=self.rtol, max_steps=self.max_steps)
 
 
 def _outputs(network: Any, data: Dataset) -> Float[Array, "n k"]:

@@ -119,9 +119,6 @@ def test_the_flow_from_a_tiny_start_ends_where_the_limit_does(seed):
     data, net = random_problem(seed)
     state = limit(net, data)
     assert Status(int(state.status)) in (Status.CONVERGED, Status.STATIONARY)
-    # A neuron that shrinks for long keeps its sign, as |a| = |w|.
-    np.testing.assert_array_equal(jnp.sign(state.network.a), net.a)
-    assert bool(jnp.all(jnp.any(state.network.w != 0, axis=1)))
     scale = 1e-100
     start = dataclasses.replace(net, w=scale * net.w, a=scale * net.a)
     until = 1.2 * jumps(state)[0][-1] * -np.log(scale) + 3000

@@ -4,11 +4,10 @@ import dataclasses
 from typing import NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from simbias.core import Dataset, FlowState
+from simbias.core import FlowState
 from simbias.flows._relu.frozen_field import Sample
 from simbias.flows._relu.neuron_state import NeuronState
 from simbias.flows._relu.norms import norm_of_rows, positive_or_one, unit_rows
@@ -17,10 +16,8 @@ from simbias.flows._relu.weights import with_weights
 
 # Weights of small neurons: beside weights of order one their products are nothing.
 TINY = 1e-100
-# In units of √(|y|/|x|): a large neuron that shrinks below this is small again.
-FALLEN = 1e-6
-# Share of the tolerance by which the cluster that leaves may change its own growth.
-_LEAVING = 0.1
+# Weights of a cluster that leaves, in units of √(|y|/|x|); f changes by the square.
+LEAVING = 1e-6
 # Speeds in units of Σ |rᵢ||xᵢ| at f = 0: that of large neurons at rest, that of
 # directions at rest, and the least growth that counts as growth.
 REST, SETTLED, GROWS = 1e-8, 1e-6, 1e-6
@@ -126,37 +123,22 @@ def is_at_rest(saddle: Saddle, moves: Motion) -> Bool[Array, ""]:
     return jnp.all(speed <= limit)
 
 
-def is_still(saddle: Saddle, moves: Motion) -> Bool[Array, ""]:
-    """Large neurons stand still, or there are none."""
-    speed = jnp.where(saddle.is_large, jnp.hypot(moves.turning, moves.growth), 0)
-    return jnp.max(speed) <= REST * saddle.speed
-
-
-def beside_large(data: Dataset, neurons: NeuronState, sample: Sample) -> Dataset:
-    """Targets that leave the small neurons their residuals once large ones are absent.
-
-    r is linear in f, with r = r'(0) (f − y) for the loss of `limits.neurons.lacks`.
-    """
-    zero = jnp.zeros_like(sample.y)
-    _, slope = jax.jvp(sample.residual, (zero,), (jnp.ones_like(zero),))
-    left = -neurons.rates.residual / jnp.where(slope > 0, slope, 1)
-    return dataclasses.replace(data, y=jnp.where(slope > 0, left, 0))
-
-
 def only_grow(saddle: Saddle, moves: Motion) -> Bool[Array, " m"]:
     """Small neurons that grow or shrink and hardly turn, while large ones move.
 
     Others, where nothing pulls, may turn for as long as large neurons take to rest.
     """
+    speed = jnp.where(saddle.is_large, jnp.hypot(moves.turning, moves.growth), 0)
+    is_moving = jnp.max(speed) > REST * saddle.speed
     grows = jnp.abs(moves.growth) > GROWS * saddle.speed
     hardly = moves.turning <= HARDLY * jnp.abs(moves.growth)
-    return ~is_still(saddle, moves) & ~saddle.is_large & grows & hardly
+    return is_moving & ~saddle.is_large & grows & hardly
 
 
 def fallen(saddle: Saddle, moves: Motion) -> Saddle:
     """Large neurons that shrink to nothing are small from then on, with u = 0."""
     is_shrinking = moves.growth < -GROWS * saddle.speed
-    falls = saddle.is_large & is_shrinking & (moves.size < FALLEN * saddle.size)
+    falls = saddle.is_large & is_shrinking & (moves.size < LEAVING * saddle.size)
     return dataclasses.replace(
         saddle,
         is_large=saddle.is_large & ~falls,
@@ -183,17 +165,6 @@ def next_jump(saddle: Saddle, moves: Motion, sign: Float[Array, " m"]) -> NextJu
         first,
         jnp.any(leaves & is_another),
     )
-
-
-def leaving_size(
-    saddle: Saddle, growth: Float[Array, ""], rtol: Float[Array, ""]
-) -> Float[Array, ""]:
-    """Size of a cluster that leaves: so small that its growth γ has not changed yet.
-
-    A cluster of size c changes Σ |rᵢ||xᵢ|, of which γ is a share, by about |c|² Σ |xᵢ|.
-    """
-    share = jnp.minimum(growth / positive_or_one(saddle.speed), 1)
-    return saddle.size * jnp.sqrt(_LEAVING * rtol * share)
 
 
 def resized(
