@@ -27,6 +27,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real, Stat
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
+from simbias.experiments.deep._depths import check_depth
 from simbias.experiments.deep._until_escape import UntilEscape
 from simbias.figures import Curves, Panels
 from simbias.flows import DeepReluFlow
@@ -60,6 +61,7 @@ def make(
         d: entries of an input.
         m: width of the hidden layers.
     """
+    check_depth(depth)
     key_data, key_network = jax.random.split(key)
     data = gaussian_teacher(key_data, n=n, d=d, n_test=1)
     widths = (d, *[m] * (depth - 1), 1)

@@ -35,6 +35,7 @@ from simbias.datasets import gaussian_teacher
 from simbias.errors import BadInput
 from simbias.experiment_presets import presets
 from simbias.experiments._by_kinks import ByKinks
+from simbias.experiments.deep._depths import check_depth
 from simbias.experiments.deep._until_escape import UntilEscape
 from simbias.figures import Curves, Law, Panels
 from simbias.flows import DeepReluFlow, GradientFlow
@@ -84,6 +85,7 @@ def make(
     Raises:
         ValueError: for more small matrices than there are.
     """
+    check_depth(depth)
     if not 1 <= small <= depth:
         raise BadInput(
             f"`small` must be from 1 to `depth` = {depth}, got {small}. "

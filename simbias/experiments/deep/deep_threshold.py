@@ -31,6 +31,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
+from simbias.experiments.deep._depths import check_depth
 from simbias.figures import Curves, Law, Panels, Points
 from simbias.flows import DeepReluFlow
 from simbias.losses import half_mse
@@ -46,6 +47,7 @@ from simbias.networks import mlp
 from simbias.results import is_finished
 from simbias.stops import TrainRiskBelow
 from simbias.theory.two_group import two_group_threshold
+from simbias.validation.values import positive
 
 AXES = ("depth", "waiting", "n")
 END = 150.0
@@ -78,7 +80,12 @@ def make(
         waiting: T, about the time at which networks leave 0.  It gives the factor λ of
             the initial weights, N(0, 2λ²/inputs); 1 is λ = 1.
         n_test: samples of the test set.
+
+    Raises:
+        ValueError: for fewer than 2 matrices, or a T that is not positive.
     """
+    check_depth(depth)
+    positive("waiting", waiting)
     if depth == 2:
         scale = jnp.exp((1 - waiting) / 2)
     else:

@@ -32,6 +32,7 @@ from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
 from simbias.experiment_presets import presets
 from simbias.experiments._times import even_times
+from simbias.experiments.deep._depths import check_depth
 from simbias.experiments.deep._methods import METHODS, Method
 from simbias.figures import Curves, Panels, Points
 from simbias.losses import half_mse
@@ -65,6 +66,7 @@ def make(
         d: entries of an input.
         sigma: standard deviation of the noise of the targets.
     """
+    check_depth(depth)
     key_data, key_network = jax.random.split(key)
     data = gaussian_teacher(key_data, n=n, d=d, sigma=sigma, n_test=POINTS)
     data = dataclasses.replace(data, others={"grid": data.test})

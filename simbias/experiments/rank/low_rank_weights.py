@@ -17,6 +17,13 @@ Steps of descent have one length, θ ← θ − rate·g/‖g‖ with g the gradi
 short steps this is the path of the gradient flow, parametrised by its length.  Runs
 with two step lengths check that steps are short enough.
 
+The preset `flow` compares steps of two lengths with the exact flow, of the same loss in
+another time, by the length of the path.  Predictions, before its first run:
+    ranks, alignment            in the bands of descent, under the exact flow
+    largest stable rank         that of steps of 0.025 at equal ‖θ‖, to within 0.02
+    distance of ‖W_l‖ to flow   at equal ‖θ‖, ∝ length of the step
+    control                     the exact flow conserves ‖W_{l+1}‖²_F − ‖W_l‖²_F to 1e-4
+
 Reference: Le & Jegelka (2022), arXiv:2201.11968; sizes and samples are ours.
 """
 
@@ -25,11 +32,21 @@ import numpy as np
 import xarray as xr
 from jaxtyping import PRNGKeyArray
 
-from simbias.claims import Claims, largest_of, mean_of, share_of, smallest_of
+from simbias.analysis.at import at
+from simbias.claims import (
+    Claims,
+    largest_of,
+    mean_of,
+    median_of,
+    share_of,
+    smallest_of,
+)
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.errors import BadInput
 from simbias.experiment_presets import presets
+from simbias.experiments._slow_losses import slow_logistic
 from simbias.experiments._times import even_times
+from simbias.experiments.rank._by_length import EXACT, FlowOrSteps
 from simbias.experiments.rank._layers import LE, drift
 from simbias.experiments.rank._samples import Source, inputs, two_classes
 from simbias.figures import Curves, Law, Panels
@@ -110,6 +127,12 @@ experiment = presets(
         "times": even_times(10.0, 40),
     },
     paper={"cell": {"source": ("blobs", "mnist"), "m": 128}, "seeds": 10},
+    flow={
+        "cell": {"source": ("blobs",), RATES: (EXACT, "0.025", "0.05")},
+        "seeds": 8,
+        "flow": FlowOrSteps(),
+        "loss": slow_logistic,
+    },
 )
 
 
@@ -152,7 +175,7 @@ figure = Panels(
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """Rank one and alignment of the last K, a larger rank below, at both rates."""
+    """Rank one and alignment of the last K, a larger rank below; what steps change."""
     out = []
     for source in ds["source"].values:
         for count in ds["linear"].values:
@@ -169,11 +192,6 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
     is_told = part["margin"].isel(time=-1) > 0
     end = part.isel(time=-1).sel(lower).isel(seed=is_told.sel(lower).values)
     both = part.isel(seed=is_told.all(RATES).values)
-    highest = both["stable_rank"].isel(time=-1).max("layer", skipna=False)
-    gap, two = drift(both["norm"]), len(rates) > 1
-    grown = xr.ufuncs.log(gap.sel(higher) / gap.sel(lower))
-    exponent = grown / (np.log(rates[-1] / rates[0]) if two else 1)
-    apart = highest.sel(lower) - highest.sel(higher)
     # One layer at least, for a number that is not applicable where none has a ReLU.
     many = max(DEPTH - count, 1)
     linear, below, above = slice(DEPTH - count, None), slice(0, many), slice(1, many)
@@ -184,8 +202,6 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
     source, told = f"{LE}; band ours", "members that tell all of the sample"
     neighbours = "|v·u| of neighbours among the last K, smallest"
     least = "stable rank of the ReLU layers, least of them, mean"
-    lasting = "largest stable rank at the lower rate less at the higher, mean"
-    change = "change of ‖W_{l+1}‖²_F − ‖W_l‖²_F, exponent in the rate"
     of_relu = relu.min("layer", skipna=False)
     has_inner = count < DEPTH - 1
     of_inner = (inner if has_inner else relu).mean("layer", skipna=False)
@@ -202,8 +218,65 @@ def _of_one(part: xr.Dataset, where: str, count: int) -> list[Claim]:
         mean_of(least, of_relu, (1.01, np.inf), source).given(
             False, "layers above the first: in that rank 1 can tell two classes"
         ),
-        *Claims(needs={"two rates": two}).rows(
-            mean_of(lasting, apart, (-0.02, 0.02), "ours"),
-            mean_of(change, exponent, (0.8, 1.3), "derived: rate × length"),
+        *(_of_flow(both) if EXACT in rates else _of_rates(both)),
+    )
+
+
+def _of_rates(both: xr.Dataset) -> list[Claim]:
+    """What the length of the steps changes."""
+    rates = both[RATES].values
+    lower, higher = ({RATES: rates[i]} for i in (0, -1))
+    highest = both["stable_rank"].isel(time=-1).max("layer", skipna=False)
+    gap, two = drift(both["norm"]), len(rates) > 1
+    grown = xr.ufuncs.log(gap.sel(higher) / gap.sel(lower))
+    exponent = grown / (np.log(rates[-1] / rates[0]) if two else 1)
+    apart = highest.sel(lower) - highest.sel(higher)
+    lasting = "largest stable rank at the lower rate less at the higher, mean"
+    change = "change of ‖W_{l+1}‖²_F − ‖W_l‖²_F, exponent in the rate"
+    return Claims(needs={"two rates": two}).rows(
+        mean_of(lasting, apart, (-0.02, 0.02), "ours"),
+        mean_of(change, exponent, (0.8, 1.3), "derived: rate × length"),
+    )
+
+
+def _of_flow(both: xr.Dataset) -> list[Claim]:
+    """Steps against the exact flow, at the largest ‖θ‖ that all of them reach."""
+    size = both["norm"].sum("layer", skipna=False) ** 0.5
+    level = size.isel(time=-1).min(RATES, skipna=False)
+    there = lambda name: _at_size(both[name], size, level)
+    highest = there("stable_rank").max("layer", skipna=False)
+    norms, exact = there("norm") ** 0.5, at(both, RATES, EXACT)
+    square = ((norms - at(norms, RATES, EXACT)) ** 2).sum("layer", skipna=False)
+    grown = xr.ufuncs.log(at(square, RATES, "0.05") / at(square, RATES, "0.025")) / 2
+    largest = exact["norm"].isel(time=-1).max("layer", skipna=False)
+    return [
+        mean_of(
+            "largest stable rank, exact flow less steps of 0.025, mean",
+            at(highest, RATES, EXACT) - at(highest, RATES, "0.025"),
+            (-0.02, 0.02),
+            "ours: of order step length",
         ),
+        median_of(
+            "distance of norms to the exact flow, exponent in the step length",
+            grown / np.log(2),
+            (0.7, 1.3),
+            "derived: step × length; band ours",
+        ),
+        largest_of(
+            "control, exact flow: relative change of ‖W_{l+1}‖²_F − ‖W_l‖²_F, largest",
+            drift(exact["norm"]) / largest,
+            (0, 1e-4),
+            "derived: conserved; band of order 10 rtol, ours",
+        ),
+    ]
+
+
+def _at_size(
+    values: xr.DataArray, size: xr.DataArray, level: xr.DataArray
+) -> xr.DataArray:
+    """Values where ‖θ‖, which grows at the end, has a level."""
+    core = [["time"], ["time"], []]
+    between = lambda values, size, level: np.interp(level, size, values)
+    return xr.apply_ufunc(
+        between, values, size, level, input_core_dims=core, vectorize=True
     )

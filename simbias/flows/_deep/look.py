@@ -50,11 +50,11 @@ def look(
     drive, out, _ = gradient(sample, theta, scale)
     leads = slots.is_leader()
     scaled = multipliers(rows, drive, leads & is_pinned)
-    of_theta = -(drive + scaled @ rows.normal)
+    of_theta = -(drive + rows.combined(scaled))
     mu = scaled / jnp.where(rows.length > 0, rows.length, 1)
     ratio = rows.ratios(slots.leader)
     bounds = _bounds(sample, theta, scale, slots, ratio, is_pinned, mu, out, is_idle)
-    return Look(of_theta, rows.length * (rows.normal @ of_theta), bounds)
+    return Look(of_theta, rows.length * rows.along(of_theta), bounds)
 
 
 def _bounds(

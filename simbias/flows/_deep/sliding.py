@@ -11,8 +11,9 @@ from simbias.flows._deep.gated_sample import GatedSample
 from simbias.numerics.conditionals import once
 from simbias.numerics.small_cholesky import small_cholesky, solved
 
-# Slots whose normals are computed at a time.
+# Slots whose normals are computed at a time, and whose products with others are.
 BLOCK = 8
+_TILE = 32
 
 
 class Slots(NamedTuple):
@@ -66,11 +67,38 @@ def scales(
 
 
 class Rows(NamedTuple):
-    """Normals of the entries in slots, their lengths and cosines; 0 in free slots."""
+    """Normals of the entries in slots, their lengths and cosines; 0 in free slots.
+
+    `count` slots are used, the first ones.
+    """
 
     normal: Float[Array, "s p"]
     length: Float[Array, " s"]
     cosine: Float[Array, "s s"]
+    count: Int[Array, ""]
+
+    def along(self, velocity: Float[Array, " p"]) -> Float[Array, " s"]:
+        """Components along the unit normals."""
+        ends = _ends(self.normal.shape[0])
+        low, parts = 0, []
+        for high in ends:
+            none = jnp.zeros(high - low, velocity.dtype)
+            some = lambda low=low, high=high: self.normal[low:high] @ velocity
+            parts.append(jax.lax.cond(self.count > low, some, lambda none=none: none))
+            low = high
+        return jnp.concatenate(parts)
+
+    def combined(self, factor: Float[Array, " s"]) -> Float[Array, " p"]:
+        """The sum of unit normals times factors, which are 0 in free slots."""
+        low, ends = 0, _ends(self.normal.shape[0])
+        total = jnp.zeros(self.normal.shape[1:], factor.dtype)
+        for high in ends:
+            more = lambda v, low=low, high=high: (
+                v + factor[low:high] @ self.normal[low:high]
+            )
+            total = jax.lax.cond(self.count > low, more, lambda v: v, total)
+            low = high
+        return total
 
     def ratios(self, leader: Int[Array, " s"]) -> Float[Array, " s"]:
         """Factors by which normals are those of their leaders."""
@@ -101,7 +129,7 @@ def rows_of(
         return back(jax.nn.one_hot(u, units, dtype=theta.dtype))[0]
 
     def body(carry):
-        begin, normals, lengths, products = carry
+        begin, normals, lengths = carry
         cut = lambda v: jax.lax.dynamic_slice_in_dim(v, begin, BLOCK)
         new = jax.vmap(normal)(jnp.maximum(cut(entry), 0))
         length = jnp.linalg.norm(new, axis=1)
@@ -109,18 +137,52 @@ def rows_of(
         unit = jnp.where(is_one, 1 / jnp.where(is_one, length, 1), 0)[:, None] * new
         put = lambda v, new: jax.lax.dynamic_update_slice_in_dim(v, new, begin, 0)
         normals = put(normals, unit)
-        lengths = put(lengths, jnp.where(is_one, length, 0))
-        return begin + BLOCK, normals, lengths, put(products, unit @ normals.T)
+        return begin + BLOCK, normals, put(lengths, jnp.where(is_one, length, 0))
 
     start = (
         jnp.int32(0),
         jnp.zeros((size, theta.shape[0]), theta.dtype),
         jnp.zeros(size, theta.dtype),
-        jnp.zeros((size, size), theta.dtype),
     )
-    _, unit, length, lower = jax.lax.while_loop(lambda c: c[0] < count, body, start)
-    lower = jnp.tril(lower)
-    return Rows(unit, length, lower + jnp.tril(lower, -1).T)
+    _, unit, length = jax.lax.while_loop(lambda c: c[0] < count, body, start)
+    lower = jnp.tril(_products(unit, count))
+    return Rows(unit, length, lower + jnp.tril(lower, -1).T, count)
+
+
+def _ends(size: int) -> list[int]:
+    """Slots 0 to 32, to 64, to 128, …: what is computed of them, if one is used."""
+    ends = [min(_TILE, size)]
+    while ends[-1] < size:
+        ends.append(min(2 * ends[-1], size))
+    return ends
+
+
+def _products(unit: Float[Array, "s p"], count: Int[Array, ""]) -> Float[Array, "s s"]:
+    """Scalar products of the first `count` rows with all rows up to each of them.
+
+    Tile by tile: for wide networks these products are most of the cost of a pin.
+    """
+    size = unit.shape[0]
+    tile = min(_TILE, size)
+    ends = _ends(size)
+
+    def body(carry):
+        begin, products = carry
+        first = jnp.minimum(begin, size - tile)
+        rows = jax.lax.dynamic_slice_in_dim(unit, first, tile)
+        low, parts = 0, []
+        for high in ends:
+            none = jnp.zeros((tile, high - low), unit.dtype)
+            some = lambda low=low, high=high: rows @ unit[low:high].T
+            needs = first + tile > low
+            parts.append(jax.lax.cond(needs, some, lambda none=none: none))
+            low = high
+        new = jnp.concatenate(parts, axis=1)
+        put = jax.lax.dynamic_update_slice_in_dim(products, new, first, 0)
+        return begin + tile, put
+
+    start = jnp.int32(0), jnp.zeros((size, size), unit.dtype)
+    return jax.lax.while_loop(lambda c: c[0] < count, body, start)[1]
 
 
 def multipliers(
@@ -135,7 +197,7 @@ def multipliers(
     solve = _gram_solver(rows, is_held)
     mu = jnp.zeros_like(rows.length)
     for _ in range(3):
-        left = jnp.where(is_held, -rows.normal @ (drive + mu @ rows.normal), 0)
+        left = jnp.where(is_held, -rows.along(drive + rows.combined(mu)), 0)
         mu = mu + solve(left)
     return jnp.where(is_held, mu, 0)
 
@@ -182,7 +244,7 @@ def field(
 
     def held(drive):
         rows = rows_of(sample, theta, scale, slots.entry, leads)
-        return drive + multipliers(rows, drive, leads) @ rows.normal
+        return drive + rows.combined(multipliers(rows, drive, leads))
 
     return -once(jnp.any(slots.is_used), held, drive), z
 
@@ -204,6 +266,6 @@ def back_to_pins(
         is_held = leads & (rows.length > 0)
         # The shortest δ with A δ = −z: solve for a multiple of the normals.
         target = jnp.where(is_held, off / jnp.where(is_held, rows.length, 1), 0)
-        return theta - _gram_solver(rows, is_held)(target) @ rows.normal
+        return theta - rows.combined(_gram_solver(rows, is_held)(target))
 
     return once(jnp.any(slots.is_used), moved, theta)

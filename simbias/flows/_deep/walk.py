@@ -245,7 +245,7 @@ def _projected(
     """The jump off the normals of the pins, between those at both ends of the step."""
 
     def change(jump):
-        ends = [jump + multipliers(r, jump, leads) @ r.normal for r in rows]
+        ends = [jump + r.combined(multipliers(r, jump, leads)) for r in rows]
         return (1 - at) * ends[0] + at * ends[1]
 
     return once(jnp.any(leads), change, jump)
