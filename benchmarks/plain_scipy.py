@@ -128,7 +128,7 @@ def _channel(rng: np.random.Generator) -> tuple[float, float] | None:
         speed,
         (0, 1e7),
         start,
-        method="Radau",
+        method="LSODA",
         t_eval=at,
         jac=jacobian,
         rtol=1e-6,

@@ -93,6 +93,7 @@ def ratios(ds: xr.Dataset) -> xr.Dataset:
 figure = Panels(
     Curves(
         "ratio",
+        colour="n",
         mark="o",
         yscale="log",
         ylabel="½‖θ‖² over the least",
@@ -100,13 +101,14 @@ figure = Panels(
     ),
     Estimates(
         lambda found: ends(estimates(share_interval, found["fits"], over=("seed",))),
+        colour="n",
+        beside=0.02,
         is_joined=True,
         ylim=(-0.05, 1.05),
         ylabel="networks that interpolate, share",
     ),
     of=ratios,
     x="scale",
-    colour="n",
     xlabel="initial scale λ",
     xscale="log",
 )
