@@ -11,7 +11,7 @@ from simbias.experiments.interpolation import norm_gap
     ("small", "verdicts"),
     [
         (1.05, ["supported", "supported", "supported"]),
-        (1.0, ["supported", "contradicted", "supported"]),
+        (1.0005, ["supported", "contradicted", "supported"]),
         (3.0, ["contradicted", "supported", "supported"]),
     ],
 )
