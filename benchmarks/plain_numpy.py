@@ -25,18 +25,20 @@ CHECKED = pathlib.Path(__file__).parent / "results" / "check_quick"
 _Z = 1.96
 # Value, both ends of its interval, seeds.
 Found = tuple[float, float, float, int]
+Cases = dict[str, Callable[[bool], dict[str, Found]]]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(cases: Cases, description: str | None) -> None:
+    """Compute the cases that are named, and write them beside the stored claims."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", default="-")
-    parser.add_argument("--only", nargs="*", default=tuple(CASES))
+    parser.add_argument("--only", nargs="*", default=tuple(cases))
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     rows = []
     for name in options.only:
         begun = time.monotonic()
-        found = CASES[name](options.smallest)
+        found = cases[name](options.smallest)
         seconds = round(time.monotonic() - begun, 1)
         for statement, (value, low, high, seeds) in found.items():
             ours = _stored(name, statement)
@@ -116,9 +118,9 @@ def random_design(is_smallest: bool) -> dict[str, Found]:
             f"n = {n}, d = n: median risk over σ²n/0.2967, of the least eigenvalue "
             "alone"
         )
-        out[statement] = _median(peak / alone)
+        out[statement] = median(peak / alone)
         statement = f"n = {n}: risk at d = n over that at d = 2n, median of pairs"
-        out[statement] = _median(peak / past)
+        out[statement] = median(peak / past)
     return out
 
 
@@ -242,7 +244,7 @@ def _mean(values: np.ndarray) -> Found:
     return float(mean), float(mean - error), float(mean + error), values.size
 
 
-def _median(values: np.ndarray) -> Found:
+def median(values: np.ndarray) -> Found:
     """With the order statistics ± 1.96 standard deviations of a fair coin away."""
     values = np.sort(values)
     away = _Z * math.sqrt(values.size) / 2
@@ -250,6 +252,14 @@ def _median(values: np.ndarray) -> Found:
     high = min(math.ceil(values.size / 2 + away), values.size - 1)
     median = float(np.median(values))
     return median, float(values[low]), float(values[high]), values.size
+
+
+def share(successes: int, trials: int) -> Found:
+    """With Wilson's interval."""
+    p, z = successes / trials, _Z**2 / trials
+    middle = (p + z / 2) / (1 + z)
+    away = _Z * math.sqrt(p * (1 - p) / trials + z / (4 * trials)) / (1 + z)
+    return p, middle - away, middle + away, trials
 
 
 def _stored(name: str, statement: str) -> dict[str, Any] | None:
@@ -267,7 +277,7 @@ def _overlap(ours: dict[str, Any] | None, plain: dict[str, Any]) -> bool | None:
     return bool(ours["low"] <= plain["high"] and plain["low"] <= ours["high"])
 
 
-CASES: dict[str, Callable[[bool], dict[str, Found]]] = {
+CASES: Cases = {
     "extremal_count": extremal_count,
     "random_design": random_design,
     "random_fit": random_fit,
@@ -276,4 +286,4 @@ CASES: dict[str, Callable[[bool], dict[str, Found]]] = {
 
 
 if __name__ == "__main__":
-    main()
+    main(CASES, __doc__)

@@ -24,6 +24,7 @@ from .interpolation import decay_landscape as decay_landscape
 from .interpolation import global_gap as global_gap
 from .interpolation import interpolating_samples as interpolating_samples
 from .interpolation import norm_drift as norm_drift
+from .interpolation import norm_gap as norm_gap
 from .interpolation import order_of_limits as order_of_limits
 from .interpolation import phase_diagram as phase_diagram
 from .interpolation import sample_influence as sample_influence

@@ -2,6 +2,7 @@ from . import decay_landscape as decay_landscape
 from . import global_gap as global_gap
 from . import interpolating_samples as interpolating_samples
 from . import norm_drift as norm_drift
+from . import norm_gap as norm_gap
 from . import order_of_limits as order_of_limits
 from . import phase_diagram as phase_diagram
 from . import sample_influence as sample_influence

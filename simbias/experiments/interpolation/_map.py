@@ -7,16 +7,14 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
-from simbias.analysis.wilson import wilson
 from simbias.core import Estimate
-from simbias.experiments.interpolation._rest import known_limits
+from simbias.experiments.interpolation._rest import either_way, known_limits
 from simbias.figures import law_vertical
 from simbias.theory.two_group import two_group_threshold
 
 AXES = ("n", "scale")
 VERDICTS = {-1: "does not", 0: "undecided", 1: "interpolates"}
 _COLOURS = ("#D55E00", "#DDDDDD", "#0072B2")
-_BOTH = "Wilson score, what is unknown counted both ways"
 
 
 def counts(ds: xr.Dataset) -> dict[tuple[int, float], tuple[int, int, int]]:
@@ -31,13 +29,7 @@ def counts(ds: xr.Dataset) -> dict[tuple[int, float], tuple[int, int, int]]:
 
 def shares(ds: xr.Dataset) -> dict[tuple[int, float], Estimate]:
     """Share that interpolates, by (n, λ); unknown networks count as both."""
-    return {cell: _share(*row) for cell, row in counts(ds).items()}
-
-
-def _share(won: int, lost: int, seeds: int) -> Estimate:
-    low, high = wilson(won, seeds).low, wilson(seeds - lost, seeds).high
-    middle = (won + seeds - lost) / 2 / seeds
-    return Estimate(middle, low, high, f"{_BOTH}, of {seeds}")
+    return {cell: either_way(*row) for cell, row in counts(ds).items()}
 
 
 def verdict(seen: Estimate) -> int:
@@ -73,7 +65,7 @@ def draw_map(axes: Axes, ds: xr.Dataset) -> None:
     scales = sorted({scale for _, scale in found})
     for i, scale in enumerate(scales):
         here = {n: row for (n, s), row in found.items() if s == scale}
-        kinds = [verdict(_share(*row)) for row in here.values()]
+        kinds = [verdict(either_way(*row)) for row in here.values()]
         axes.pcolormesh(
             np.exp(_edges(np.log([n / d for n in here]))),
             [i - 0.5, i + 0.5],

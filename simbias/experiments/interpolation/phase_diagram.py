@@ -11,6 +11,11 @@ Between the two, n* does not fall with λ: from a larger initialisation more neu
 not aligned in time.  `refined` in `_map.py` chooses cells for more seeds, and new sizes
 between old ones.  `benchmarks/phase_diagram.py` adds them to the run.
 
+A limit that does not interpolate is spurious: some network fits the sample
+(`_rest.spurious`).  It is one among networks of its own width if n ≤ m.  Predictions of
+this, before a run with it, at d = 2 and 5: from λ ≤ 1e-6 more than half of the limits
+are spurious at n ≥ d³; at n ≤ d, and from λ = 1 at m/2 < n < m, less than half.
+
 Reference: Boursier & Flammarion (2024), arXiv:2410.02348, the threshold for small λ;
 the map is ours.
 """
@@ -24,11 +29,15 @@ from simbias.experiments._noisy_teacher import SHARED, noisy_teacher
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._map import AXES as AXES
 from simbias.experiments.interpolation._map import draw_map, shares
-from simbias.experiments.interpolation._rest import known_limits
+from simbias.experiments.interpolation._rest import (
+    known_limits,
+    share_either_way,
+    spurious,
+)
 from simbias.figures import Drawing, Panels
 from simbias.flows import ReluFlow
 from simbias.losses import half_mse
-from simbias.measures import TrainRisk
+from simbias.measures import ParameterNorm, TrainRisk
 from simbias.stops import Stationary
 
 PAPER = "Boursier & Flammarion (2024), arXiv:2410.02348"
@@ -54,7 +63,7 @@ experiment = presets(
         flow=ReluFlow(rtol=1e-4),
         loss=half_mse,
         times=log_times(10.0, 1e4, 14),
-        measures={"train_risk": TrainRisk()},
+        measures={"train_risk": TrainRisk(), "norm": ParameterNorm()},
         # As in `interpolating_samples`: below this a member interpolates.
         stop=Stationary(interpolated=5e-5),
     ),
@@ -107,7 +116,22 @@ def claims(ds: xr.Dataset) -> list[Claim]:
         if scale <= SMALL and n <= d:
             text = f"share that interpolates at n ≤ d, {where}"
             rows.append(estimate_of(text, seen, (0.5, 1), PAPER))
-    return [*rows, *_of_scale(ds)]
+    return [*rows, *_of_scale(ds), *_spurious_rows(ds)]
+
+
+def _spurious_rows(ds: xr.Dataset) -> list[Claim]:
+    """Shares of spurious limits, in the cells that other claims are about."""
+    d, m, rows = int(ds["d"]), int(ds["m"]), []
+    for n, scale in shares(ds) if "norm" in ds else ():
+        is_beyond = scale <= SMALL and n >= d**3
+        is_control = n <= d if scale <= SMALL else scale >= LARGE and m / 2 < n < m
+        if is_beyond or is_control:
+            one = spurious(ds.sel(n=[n], scale=[scale]), experiment())
+            seen = share_either_way(one.where(ds["status"].notnull(), drop=True))
+            before, band = ("", (0.5, 1)) if is_beyond else ("control, ", (0, 0.5))
+            text = f"{before}share of spurious limits, n = {n}, λ = {scale:g}"
+            rows.append(estimate_of(text, seen, band, PAPER if is_beyond else OURS))
+    return rows
 
 
 def _of_scale(ds: xr.Dataset) -> list[Claim]:

@@ -6,6 +6,14 @@ two directions, and the network is one least-squares regression on each side of 
 0.  Then the train error is σ²(1 − 2d/n) and the test error σ²(1 + 2d/(n − 2d − 2)),
 although m ≫ n.
 
+A proven limit is *spurious* if a network fits its sample better by more than 0.01 σ²
+(`_rest.spurious`).  Some network of n neurons fits n samples (`theory.least_loss`), so
+that up to n = m = 200 a spurious limit is also one among networks of its own width.
+
+Predictions of this, before the run (which had been run without it): at every n ≥ d³
+more than half of the networks from a small start end at spurious limits; at n ≤ d, and
+from λ = 3, less than half.  Unknown networks count as both.
+
 All values are those at the final time.  From λ = 1e-8 little changes after t = 3000.
 From λ = 1e-3, the control, neurons keep many directions, and n* grows with the final
 time.  The variant `large`, λ = 3, is the control of n*: there the same networks must
@@ -29,7 +37,7 @@ import xarray as xr
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.parts import parts
-from simbias.claims import estimate_of, share_of
+from simbias.claims import Claims, estimate_of, share_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Estimate, Experiment, Real
 from simbias.datasets.teachers.gaussian_teacher import (
     InputLaw,
@@ -39,6 +47,7 @@ from simbias.datasets.teachers.gaussian_teacher import (
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.interpolation._rest import interpolates as interpolates
+from simbias.experiments.interpolation._rest import share_either_way, spurious
 from simbias.experiments.interpolation._threshold_figure import (
     n_star_of,
     threshold_figure,
@@ -57,6 +66,7 @@ from simbias.measures import (
     DistanceToOls,
     EffectiveWidth,
     ExcessRisk,
+    ParameterNorm,
     TestRisk,
     TrainRisk,
     TwoGroupExcess,
@@ -138,6 +148,7 @@ experiment = presets(
             "test_risk": TestRisk(),
             "excess_risk": ExcessRisk(),
             "distance_to_ols": DistanceToOls(),
+            "norm": ParameterNorm(),
             "alignment": Alignment(),
             "dead_neurons": DeadNeurons(),
             "two_group_gap": TwoGroupGap(),
@@ -210,15 +221,32 @@ figure = threshold_figure
 
 
 def claims(ds: xr.Dataset) -> list[Claim]:
-    """n*, and the two groups of the theorem with their control, for every curve."""
+    """n*, the two groups of the theorem with their control, and spurious limits."""
     out = []
     for label, part in parts(ds, ("n",)):
         suffix = f" ({label})" if label else ""
         out += [
             dataclasses.replace(c, statement=c.statement + suffix)
-            for c in [_claim_of_n_star(part), *two_group_claims(part)]
+            for c in _claims_of_curve(part)
         ]
     return out
+
+
+def _claims_of_curve(ds: xr.Dataset) -> list[Claim]:
+    rows = [_claim_of_n_star(ds), *two_group_claims(ds)]
+    return rows if _is_default(ds) or "norm" not in ds else rows + _spurious_rows(ds)
+
+
+def _spurious_rows(ds: xr.Dataset) -> list[Claim]:
+    """Shares of spurious limits at n ≥ d³, and at n ≤ d as a control."""
+    rows, d = [], int(ds["d"])
+    for n in ds["n"].values[(ds["n"].values <= d) | (ds["n"].values >= d**3)]:
+        is_small = float(ds["scale"]) < LAZY and n > d
+        before, band = ("", (0.5, 1)) if is_small else ("control, ", (0, 0.5))
+        seen = share_either_way(spurious(ds.sel(n=[n]), experiment()))
+        text = f"{before}n = {n}: share of spurious limits"
+        rows.append(estimate_of(text, seen, band, f"{PAPER}, theorem 2; band ours"))
+    return Claims(needs={"noise, σ > 0": float(ds["sigma"]) > 0}).rows(*rows)
 
 
 def _claim_of_n_star(ds: xr.Dataset) -> Claim:

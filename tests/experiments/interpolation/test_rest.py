@@ -1,13 +1,16 @@
 """What is known of the limit, and what a map makes of it."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
 
-from simbias.core import Status
+import simbias
+from simbias.core import Dataset, Status
 from simbias.experiments import phase_diagram
+from simbias.experiments.interpolation import _rest
 from simbias.experiments.interpolation._map import refined, shares, verdict
-from simbias.experiments.interpolation._rest import known_limits, size_of_half
+from simbias.experiments.interpolation._rest import known_limits, size_of_half, spurious
 
 SIGMA = 0.5
 REST, CLOCK = int(Status.STATIONARY), int(Status.REACHED_TIME)
@@ -78,3 +81,48 @@ def test_no_seeds_are_added_where_time_is_what_is_missing():
 def test_a_map_holds_a_size_beyond_the_one_of_theory(preset):
     cell = phase_diagram.experiment(preset).cell
     assert max(cell["n"]) >= np.min(cell["d"]) ** 3
+
+
+def spurious_of(monkeypatch, x, y, status, loss, norm, **options):
+    """Of one size, for networks with samples (x, y) and losses over σ²."""
+    with simbias.exact_numerics():
+        data = Dataset(jnp.asarray(x, float), jnp.asarray(y, float)[:, None])
+    drawn = lambda ds, _, wanted: ((v, {}, data) for v in np.argwhere(wanted.values))
+    places = lambda *given: ((tuple(v), c, d) for v, c, d in drawn(*given))
+    monkeypatch.setattr(_rest, "samples", places)
+    ds = result([len(y)], [status], [loss])
+    ds["norm"] = (ds["train_risk"].dims, np.reshape(norm, (1, 1, -1, 1)))
+    return spurious(ds, phase_diagram.experiment(), **options).values.ravel()
+
+
+def test_a_limit_is_spurious_if_a_network_of_any_width_is_better(monkeypatch):
+    x, y = np.eye(3), np.ones(3)
+    status, loss = [REST, REST, CLOCK, CLOCK], [0.4, 0.4, 1e-3, 0.4]
+    # A proof says nothing if the neurons are so large that they may still fit.
+    seen = spurious_of(monkeypatch, x, y, status, loss, [1.0, 300.0, 1.0, 1.0])
+    np.testing.assert_array_equal(seen, [1, np.nan, 0, np.nan])
+    # Nor is a limit above the witness of its own width, if that is no better.
+    seen = spurious_of(monkeypatch, x, y, status, loss, np.ones(4), witness=0.1)
+    np.testing.assert_array_equal(seen, [np.nan, np.nan, 0, np.nan])
+
+
+def test_what_no_network_fits_makes_no_limit_spurious(monkeypatch):
+    """Two labels ±δ of one input leave δ²."""
+    x, y = np.ones((2, 3)), 0.4 * SIGMA * np.array([1.0, -1.0])
+    seen = spurious_of(monkeypatch, x, y, [REST, REST], [0.161, 0.2], [1e-3, 1e-3])
+    np.testing.assert_array_equal(seen, [0, 1])
+
+
+def test_outputs_move_by_no_more_than_the_bound_of_a_proof():
+    rng = np.random.default_rng(0)
+    tau, x = 1e-3, np.array([1.0, 2.0, -1.0])
+    z = rng.standard_normal((500, 4))
+    step = rng.standard_normal((500, 4))
+    step *= (tau * np.linalg.norm(z, axis=1) / np.linalg.norm(step, axis=1))[:, None]
+    # The worst: one neuron along x, whose w and a grow.
+    z[0], step[0] = [*x, 6**0.5], tau * np.array([*x, 6**0.5])
+    f = lambda z: z[:, 3] * np.maximum(z[:, :3] @ x, 0)
+    moved = np.abs(f(z + step) - f(z))
+    bound = _rest._FURTHER * (z**2).sum(1) / 2 * np.linalg.norm(x)
+    assert np.all(moved <= bound * (1 + 1e-9))
+    assert moved[0] == pytest.approx(bound[0])
