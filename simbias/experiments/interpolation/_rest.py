@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 
+from simbias.analysis.first_passage import first_passage
 from simbias.analysis.threshold import threshold
 from simbias.analysis.wilson import wilson
 from simbias.core import AT_REST, Dataset, Estimate, Experiment, Status
@@ -35,6 +36,17 @@ def known_limits(ds: xr.Dataset) -> xr.Dataset:
     is_known = is_proven | (last < INTERPOLATED)
     verdict = (last < INTERPOLATED).astype(float).where(is_known)
     return xr.Dataset({"loss": last.where(is_known), "interpolates": verdict})
+
+
+def rates_to_fit(ds: xr.Dataset) -> xr.DataArray:
+    """One over the time at which the train error is 0.01 σ².
+
+    0 if a proven limit is above this level for ever, NaN if neither is known.
+    """
+    verdict = known_limits(ds)["interpolates"]
+    level = INTERPOLATED * ds["sigma"] ** 2
+    time = first_passage(-xr.ufuncs.log(ds["train_risk"] / level), 0.0)
+    return (1 / time).where(verdict != 0, 0.0).where(verdict.notnull())
 
 
 def spurious(
