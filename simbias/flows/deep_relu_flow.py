@@ -20,6 +20,7 @@ from simbias.flows._deep.sliding import free_slots, scales
 from simbias.flows._shared.eligibility import counted, eligibility_of, first_counts
 from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import choose, is_finite, where_status
+from simbias.flows._shared.one_program import one_program
 from simbias.flows._shared.step_clock import clock, end_of_step, least_step
 from simbias.flows._shared.tolerances import absolute_tolerance, relative_tolerance
 from simbias.flows._shared.weight_decay import check_weight_decay, without_zero
@@ -149,8 +150,7 @@ class DeepReluFlow(AbstractFlow):
         refuse_kinks_of_loss("DeepReluFlow", loss, data, "")
         return self._first_state(network, data, loss)
 
-    # Outside `jit`, one program in place of many that are compiled each by itself.
-    @eqx.filter_jit(inline=True)
+    @one_program
     def _first_state(self, network: Any, data: Dataset, loss: Loss) -> FlowState:
         sample, theta = gated_sample(network, data, loss, self.weight_decay)
         refuse_kinks_left(network, sample)

@@ -28,6 +28,7 @@ from simbias.flows._shared.objective import (
     value_and_gradient,
     where_status,
 )
+from simbias.flows._shared.one_program import one_program
 from simbias.flows._shared.solvers import check_solver, stages_at_once, stages_taken
 from simbias.flows._shared.step_clock import clock
 from simbias.flows._shared.tolerances import absolute_tolerance
@@ -154,8 +155,7 @@ class GradientFlow(AbstractFlow):
             )
         return self._first_state(network, data, loss)
 
-    # Outside `jit`, one program in place of many that are compiled each by itself.
-    @eqx.filter_jit(inline=True)
+    @one_program
     def _first_state(self, network: Any, data: Dataset, loss: Loss) -> FlowState:
         params, static = split_trained(network)
         sample = (data.x, data.y, data.weight)

@@ -28,6 +28,7 @@ from simbias.flows._relu.step_control import first_controller
 from simbias.flows._relu.weights import weights
 from simbias.flows._shared.loss_kinks import refuse_kinks_of_loss
 from simbias.flows._shared.objective import is_finite, where_status
+from simbias.flows._shared.one_program import one_program
 from simbias.flows._shared.step_clock import clock
 from simbias.flows._shared.tolerances import relative_tolerance
 from simbias.flows._shared.weight_decay import check_weight_decay, without_zero
@@ -192,8 +193,7 @@ class ReluFlow(AbstractFlow):
         refuse_own_gradient(network)
         return self._first_state(network, data, loss)
 
-    # Outside `jit`, one program in place of hundreds that are compiled each by itself.
-    @eqx.filter_jit(inline=True)
+    @one_program
     def _first_state(self, network: Any, data: Dataset, loss: Loss) -> FlowState:
         slope = negative_slope(network)
         w, a = weights(network)

@@ -29,6 +29,7 @@ from simbias.flows._relu.vanishing.saddle import (
 )
 from simbias.flows._relu.weights import weights, with_weights
 from simbias.flows._shared.objective import choose, where_status
+from simbias.flows._shared.one_program import one_program
 from simbias.flows._shared.step_clock import clock
 from simbias.flows.relu_flow import ReluFlow
 from simbias.limits.neurons import lacks
@@ -144,8 +145,7 @@ class VanishingStart(AbstractFlow):
             )
         return self._first_state(network, data, loss, key)
 
-    # Outside `jit`, one program in place of hundreds that are compiled each by itself.
-    @eqx.filter_jit(inline=True)
+    @one_program
     def _first_state(
         self, network: Any, data: Dataset, loss: Loss, key: PRNGKeyArray
     ) -> FlowState:

@@ -109,11 +109,11 @@ def exponential(part: xr.Dataset) -> xr.DataArray:
     late = _times_of_few(at(part, "relevant", "half"))
     slope = _slopes(late).mean(skipna=False)
     middle = float(np.log(late).mean())
-    return np.exp(middle + slope * (part["d"] - late["d"].mean()))
+    return xr.ufuncs.exp(middle + slope * (part["d"] - late["d"].mean()))
 
 
 def _slopes(times: xr.DataArray) -> xr.DataArray:
-    return slope_along(np.log(times), times["d"], "d", skipna=False)
+    return slope_along(xr.ufuncs.log(times), times["d"], "d", skipna=False)
 
 
 def _times_of_few(part: xr.Dataset) -> xr.DataArray:

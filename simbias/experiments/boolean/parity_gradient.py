@@ -120,7 +120,9 @@ figure = Panels(
 def claims(ds: xr.Dataset) -> list[Claim]:
     """The variance falls with d like 2⁻ᵈ, but not over single bits."""
     d, seen = ds["d"], relative(ds)
-    slopes = lambda name: slope_along(np.log(seen.sel(fact=name)), d, "d", skipna=False)
+    slopes = lambda name: slope_along(
+        xr.ufuncs.log(seen.sel(fact=name)), d, "d", skipna=False
+    )
     single, every = slopes("single"), slopes("variance")
     text = "slope of ln(Var/E g²) in d"
     law, control = f"{text} (−ln 2 = −0.6931)", f"control, I of one bit: {text}"

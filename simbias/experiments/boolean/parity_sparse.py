@@ -111,7 +111,7 @@ experiment = presets(
 def exponents(ds: xr.Dataset) -> xr.DataArray:
     """Slope of ln time against ln d of every seed, by k; NaN for fewer than two d."""
     times = learning_times(ds, RATE)
-    return slope_along(np.log(times), np.log(ds["d"]), "d", skipna=False)
+    return slope_along(xr.ufuncs.log(times), xr.ufuncs.log(ds["d"]), "d", skipna=False)
 
 
 def first_layer(k: int) -> tuple[float, float]:
