@@ -5,8 +5,8 @@ import numpy as np
 from simbias.core import Dataset
 from simbias.theory.best_network import rows_of
 
-# Cosine of one line, to rounding.
-_NONE = 1e-10
+# How far unit vectors of one line are apart, by rounding.
+_NONE = 1e-12
 
 
 def least_loss(data: Dataset, *, has_bias: bool = False) -> float:
@@ -35,9 +35,13 @@ def least_loss(data: Dataset, *, has_bias: bool = False) -> float:
     length = np.linalg.norm(x, axis=1)
     is_some = length > 0
     rest = float(np.sum(y[~is_some] ** 2))
+    if not is_some.any():
+        return rest / (2 * len(y))
     x, y, length = x[is_some], y[is_some], length[is_some]
     unit = x / length[:, None]
-    is_same = np.abs(unit @ unit.T) > 1 - _NONE
+    # Not by the cosine, which is 1 to rounding for angles up to 1e-8.
+    apart = unit[:, None] - np.sign(unit @ unit.T)[:, :, None] * unit
+    is_same = np.linalg.norm(apart, axis=2) < _NONE
     first, line = np.unique(is_same.argmax(axis=1), return_inverse=True)
     if len(first) < len(y):
         even = length[:, None] * (line[:, None] == np.arange(len(first)))

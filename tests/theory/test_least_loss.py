@@ -48,3 +48,9 @@ def test_it_is_the_limit_of_the_best_network_without_decay(seed):
     assert 0.01 < least <= found.value
     assert found.bound <= found.value <= least + 1e-4
     assert found.bound >= least - 1e-9
+
+
+def test_lines_that_are_nearly_one_are_two_and_inputs_may_all_be_zero():
+    x, y = 1000 + np.arange(6.0)[:, None], np.array([1.0, -1, 1, -1, 1, -1])
+    assert least_loss(sample(x, y), has_bias=True) == 0
+    assert least_loss(sample(0 * x, y)) == pytest.approx(0.5)

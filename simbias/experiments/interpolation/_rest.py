@@ -1,5 +1,7 @@
 """Whether networks interpolate, at the last time and for t → ∞; spurious limits."""
 
+import json
+
 import numpy as np
 import xarray as xr
 
@@ -14,8 +16,6 @@ from simbias.theory.least_loss import least_loss
 
 # A member interpolates if its train error is below this share of σ².
 INTERPOLATED = 0.01
-# Of a sum of residuals: how far a proven limit still is, in (½‖θ‖²) |x|.
-_FURTHER = 2 * Stationary().tolerance + Stationary().tolerance ** 2
 
 
 def interpolates(ds: xr.Dataset) -> xr.DataArray:
@@ -57,7 +57,8 @@ def spurious(
     1: the train error of the limit is above the least of all widths by more than
     0.01 σ².  0: the train error is already below that, and it only falls.  NaN: else.
 
-    `Stationary` proves that every neuron ends within a share τ = 1e-3 of its size.
+    `Stationary` proves that every neuron ends within a share τ of its size, its
+    `tolerance`.
     So outputs f(xᵢ) change by at most (2τ + τ²) ½‖θ‖² |xᵢ|, and the root of the train
     error by at most as much times the root mean square of |xᵢ|.
 
@@ -80,10 +81,21 @@ def spurious(
         least[place], length[place] = of_sample(data)
     end, level = ds.isel(time=-1), INTERPOLATED * ds["sigma"] ** 2
     risk = end["train_risk"].where(is_finished(ds))
-    root = risk**0.5 - _FURTHER * end["norm"] * length
+    root = risk**0.5 - further(_tolerance(ds)) * end["norm"] * length
     is_above = root.clip(0) ** 2 > xr.ufuncs.maximum(least, witness) + level
     is_best = risk < least.fillna(0) + level
     return is_above.astype(float).where(is_above | is_best)
+
+
+def further(tolerance: float) -> float:
+    """How far the output of a proven limit may still move, in (½‖θ‖²) |x|."""
+    return 2 * tolerance + tolerance**2
+
+
+def _tolerance(ds: xr.Dataset) -> float:
+    """That of the stop of a run."""
+    stop = json.loads(ds.attrs.get("configuration", "{}")).get("stop") or {}
+    return stop.get("tolerance", Stationary().tolerance)
 
 
 def either_way(won: int, lost: int, seeds: int) -> Estimate:

@@ -12,9 +12,9 @@ the best found closes like (m − 2)d/n.
 
 Networks are followed to a proven limit, at most to t = 1000.  A limit is *spurious* if
 another network fits the sample better by more than 0.01 σ² (`_rest.spurious`): at n =
-m·d the best one found, which has the same width; at n ≤ m one that interpolates, which
-there is.  Predictions of this, before the run with it: at n = m·d more than half of the
-first small starts end at spurious limits, at n ≤ d less than half.
+m·d the best one found, which has the same width; at n ≤ m one that interpolates
+(`theory.least_loss`).  Predictions of this, before the run with it: at n = m·d more
+than half of the first small starts end at spurious limits, at n ≤ d less than half.
 
 A seed is a dataset.  `start` numbers the networks that are trained on it.  The small
 initialisation is compared with the best of them.

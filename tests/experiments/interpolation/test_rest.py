@@ -123,6 +123,6 @@ def test_outputs_move_by_no_more_than_the_bound_of_a_proof():
     z[0], step[0] = [*x, 6**0.5], tau * np.array([*x, 6**0.5])
     f = lambda z: z[:, 3] * np.maximum(z[:, :3] @ x, 0)
     moved = np.abs(f(z + step) - f(z))
-    bound = _rest._FURTHER * (z**2).sum(1) / 2 * np.linalg.norm(x)
+    bound = _rest.further(tau) * (z**2).sum(1) / 2 * np.linalg.norm(x)
     assert np.all(moved <= bound * (1 + 1e-9))
     assert moved[0] == pytest.approx(bound[0])
