@@ -23,12 +23,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
+from jax.core import Tracer
 from jaxtyping import PRNGKeyArray
 
 from simbias.analysis.at import at
 from simbias.claims import Claims, difference_of, median_of
 from simbias.core import AbstractNetwork, Claim, Dataset, Experiment, Real
 from simbias.datasets import gaussian_teacher
+from simbias.errors import BadInput
 from simbias.experiment_presets import presets
 from simbias.experiments._times import log_times
 from simbias.experiments.deep._depths import check_depth
@@ -51,6 +53,8 @@ from simbias.validation.values import positive
 
 AXES = ("depth", "waiting", "n")
 END = 150.0
+# Of T, for two layers.
+LONGEST = 1400
 # A network interpolates if its train error is below this share of σ².
 INTERPOLATED = 0.01
 OURS = "ours: diversity survives an escape by blow-up"
@@ -82,10 +86,16 @@ def make(
         n_test: samples of the test set.
 
     Raises:
-        ValueError: for fewer than 2 matrices, or a T that is not positive.
+        ValueError: for fewer than 2 matrices, or a T that is not positive, or so large
+            that λ is 0.
     """
     check_depth(depth)
     positive("waiting", waiting)
+    if depth == 2 and not isinstance(waiting, Tracer) and waiting > LONGEST:
+        raise BadInput(
+            f"`waiting` must be at most {LONGEST} for 2 matrices, as λ = e^((1 − T)/2) "
+            f"is 0 in floating point beyond, got {waiting}. Example: waiting=40."
+        )
     if depth == 2:
         scale = jnp.exp((1 - waiting) / 2)
     else:

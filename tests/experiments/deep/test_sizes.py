@@ -17,7 +17,13 @@ def test_a_network_without_a_hidden_layer_raises_by_name(of):
 
 @pytest.mark.parametrize(
     ("changes", "named"),
-    [({"depth": 0}, "depth"), ({"waiting": 0.0}, "waiting"), ({"n": 0}, "n")],
+    [
+        ({"depth": 0}, "depth"),
+        ({"depth": 2.5}, "depth"),
+        ({"waiting": 0.0}, "waiting"),
+        ({"waiting": 1e5, "depth": 2}, "waiting"),
+        ({"n": 0}, "n"),
+    ],
 )
 def test_a_threshold_that_cannot_be_asked_for_raises_by_name(changes, named):
     with pytest.raises(ValueError, match=f"`{named}`"):
