@@ -19,7 +19,6 @@ def test_a_network_without_a_hidden_layer_raises_by_name(of):
     ("changes", "named"),
     [
         ({"depth": 0}, "depth"),
-        ({"depth": 2.5}, "depth"),
         ({"waiting": 0.0}, "waiting"),
         ({"waiting": 1e5, "depth": 2}, "waiting"),
         ({"n": 0}, "n"),
