@@ -5,8 +5,8 @@ import numpy as np
 from simbias.core import Dataset
 from simbias.theory.best_network import rows_of
 
-# How far unit vectors of one line are apart, by rounding.
-_NONE = 1e-12
+# How far unit vectors of one line are apart, by rounding, and 1 less their cosine.
+_NONE, _NEAR = 1e-12, 1e-6
 
 
 def least_loss(data: Dataset, *, has_bias: bool = False) -> float:
@@ -39,9 +39,12 @@ def least_loss(data: Dataset, *, has_bias: bool = False) -> float:
         return rest / (2 * len(y))
     x, y, length = x[is_some], y[is_some], length[is_some]
     unit = x / length[:, None]
-    # Not by the cosine, which is 1 to rounding for angles up to 1e-8.
-    apart = unit[:, None] - np.sign(unit @ unit.T)[:, :, None] * unit
-    is_same = np.linalg.norm(apart, axis=2) < _NONE
+    cosine = unit @ unit.T
+    is_same = np.abs(cosine) > 1 - _NEAR
+    # The cosine is 1 to rounding for angles up to 1e-8: those are told by distance.
+    i, j = np.nonzero(is_same)
+    apart = unit[i] - np.sign(cosine[i, j])[:, None] * unit[j]
+    is_same[i, j] = np.linalg.norm(apart, axis=1) < _NONE
     first, line = np.unique(is_same.argmax(axis=1), return_inverse=True)
     if len(first) < len(y):
         even = length[:, None] * (line[:, None] == np.arange(len(first)))
